@@ -1,0 +1,66 @@
+#include "lab/workload_buffer.h"
+
+#include <fmt/format.h>
+
+namespace react::lab {
+
+using pattern::Collective;
+
+WorkloadBuffer::WorkloadBuffer(const pattern::Pattern& pattern, pattern::Rank rank, Bytes size)
+    : collective_(pattern.collective), ranks_(pattern.ranks), rank_(rank), root_(pattern.root) {
+  auto elements = static_cast<std::size_t>(size.count) / sizeof(float);
+  per_rank_ = elements / static_cast<std::size_t>(ranks_);
+  if (collective_ == Collective::kAllGather || collective_ == Collective::kReduceScatter) {
+    elements = per_rank_ * static_cast<std::size_t>(ranks_);
+  }
+  data_.resize(elements);
+}
+
+float WorkloadBuffer::input(pattern::Rank rank, std::size_t element) const {
+  return static_cast<float>(element % 251) + static_cast<float>(rank);
+}
+
+void WorkloadBuffer::fill() {
+  for (std::size_t i = 0; i < data_.size(); ++i) data_[i] = input(rank_, i);
+}
+
+Result<void> WorkloadBuffer::run(runtime::ProcessGroup& group) {
+  switch (collective_) {
+    case Collective::kAllReduce: return group.allreduce_sum(data_.data(), data_.size());
+    case Collective::kAllGather: return group.allgather(data_.data(), per_rank_);
+    case Collective::kReduceScatter: return group.reduce_scatter_sum(data_.data(), per_rank_);
+    case Collective::kReduce: return group.reduce_sum(data_.data(), data_.size());
+    case Collective::kBroadcast: return group.broadcast(data_.data(), data_.size());
+  }
+  return invalid("unknown collective");
+}
+
+float WorkloadBuffer::expected(std::size_t element) const {
+  switch (collective_) {
+    case Collective::kAllGather: return input(static_cast<pattern::Rank>(element / per_rank_), element);
+    case Collective::kBroadcast: return input(root_, element);
+    default: {
+      const auto n = static_cast<std::size_t>(ranks_);
+      return static_cast<float>(n * (element % 251) + n * (n - 1) / 2);
+    }
+  }
+}
+
+bool WorkloadBuffer::defined(std::size_t element) const {
+  if (collective_ == Collective::kReduce) return rank_ == root_;
+  if (collective_ == Collective::kReduceScatter) return element / per_rank_ == static_cast<std::size_t>(rank_);
+  return true;
+}
+
+Result<void> WorkloadBuffer::verify() const {
+  for (std::size_t i = 0; i < data_.size(); ++i) {
+    if (defined(i) && data_[i] != expected(i)) {
+      return fail(ErrorCode::kInvalidInput,
+                  fmt::format("wrong result on rank {}: element {} is {}, not {}", rank_, i, data_[i], expected(i)),
+                  rank_);
+    }
+  }
+  return {};
+}
+
+}  // namespace react::lab

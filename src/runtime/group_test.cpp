@@ -1,0 +1,138 @@
+// Whole groups over TCP on the loopback interface, a thread per rank.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "pattern/generators.h"
+#include "pattern/swap.h"
+#include "runtime/process_group.h"
+#include "runtime/socket_address.h"
+#include "runtime/timed_socket.h"
+
+namespace react::runtime {
+namespace {
+
+std::uint16_t free_port(const char* host) {
+  const auto listener = listen_at(*SocketAddress::from_host(host, 0));
+  return SocketAddress::local_of(listener->get())->port();
+}
+
+struct World {
+  pattern::Pattern pattern;
+  GroupOptions options;
+  std::string host = "127.0.0.1";
+};
+
+void run_world(const World& world, const std::function<void(ProcessGroup&)>& body) {
+  const auto checked = pattern::check(world.pattern);
+  ASSERT_TRUE(checked) << checked.error().message;
+  const auto port = free_port(world.host.c_str());
+  std::vector<std::thread> threads;
+  for (pattern::Rank rank = 0; rank < world.pattern.ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      GroupOptions options = world.options;
+      options.rank = rank;
+      options.ranks = world.pattern.ranks;
+      options.leader_address = SocketAddress::from_host(world.host, port)->to_string();
+      auto group = ProcessGroup::create(options, *checked);
+      ASSERT_TRUE(group) << group.error().message;
+      body(**group);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+void expect_sums(ProcessGroup& group, int epochs, std::size_t count) {
+  const auto total = static_cast<float>(group.ranks() * (group.ranks() + 1) / 2);
+  std::vector<float> data(count);
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    std::fill(data.begin(), data.end(), static_cast<float>(group.rank() + 1));
+    const auto outcome = group.allreduce_sum(data.data(), count);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(data[i], total) << "element " << i << ", epoch " << epoch;
+  }
+}
+
+TEST(Group, AllReducesOverTcp) {
+  for (const pattern::Rank ranks : {2, 3, 4, 8})
+    run_world({pattern::double_tree_allreduce(ranks), {}}, [](ProcessGroup& group) {
+      expect_sums(group, 20, 100003);
+      EXPECT_EQ(group.epochs(), 20);
+    });
+}
+
+TEST(Group, RunsOverIpv6) {
+  if (!listen_at(*SocketAddress::from_host("::1", 0))) GTEST_SKIP() << "no IPv6 on this machine";
+  run_world({pattern::ring_allreduce(3), {}, "::1"}, [](ProcessGroup& group) { expect_sums(group, 3, 1000); });
+}
+
+TEST(Group, OneRankNeedsNobody) {
+  GroupOptions options;
+  auto group = ProcessGroup::create(options, *pattern::check(pattern::double_tree_allreduce(2)));
+  ASSERT_TRUE(group) << group.error().message;
+  float value = 3;
+  EXPECT_TRUE((*group)->allreduce_sum(&value, 1));
+  EXPECT_EQ(value, 3);
+}
+
+TEST(Group, EmptyMessagesCountAsEpochs) {
+  run_world({pattern::double_tree_allreduce(3), {}}, [](ProcessGroup& group) {
+    EXPECT_TRUE(group.allreduce_sum(nullptr, 0));
+    expect_sums(group, 2, 1);
+    EXPECT_EQ(group.epochs(), 3);
+  });
+}
+
+TEST(Group, RefusesAnotherCollectiveThanItsPattern) {
+  run_world({pattern::double_tree_allreduce(2), {}}, [](ProcessGroup& group) {
+    float value = 1;
+    const auto outcome = group.broadcast(&value, 1);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, ErrorCode::kInvalidInput);
+    expect_sums(group, 1, 10);
+  });
+}
+
+TEST(Group, ScheduledPatternsTakeEffectAtOneEpochOnAllRanks) {
+  World world{pattern::double_tree_allreduce(8), {}};
+  world.options.parameters.policy = tuner::Policy::kOff;
+  run_world(world, [&](ProcessGroup& group) {
+    const auto swapped = pattern::apply(world.pattern, {pattern::SwapKind::kGlobal, 0, {0, 0}, {0, 3}});
+    ASSERT_TRUE(group.schedule_pattern(5, 1, *pattern::check(*swapped)));
+    expect_sums(group, 5, 5000);
+    EXPECT_EQ(group.version(), 0u);
+    expect_sums(group, 5, 5000);
+    EXPECT_EQ(group.version(), 1u);
+  });
+}
+
+TEST(Group, AnAbortEndsTheOthersWithAnError) {
+  World world{pattern::double_tree_allreduce(4), {}};
+  world.options.timeout = std::chrono::seconds(20);
+  run_world(world, [](ProcessGroup& group) {
+    expect_sums(group, 2, 1000);
+    if (group.rank() == 2) {
+      group.abort("enough");
+      return;
+    }
+    float value = 1;
+    const auto outcome = group.allreduce_sum(&value, 1);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().rank, 2) << outcome.error().message;
+    EXPECT_FALSE(group.allreduce_sum(&value, 1)) << "a group that has failed stays failed";
+  });
+}
+
+TEST(Group, BarriersHoldEveryoneBack) {
+  std::atomic<int> arrived{0};
+  run_world({pattern::double_tree_allreduce(5), {}}, [&](ProcessGroup& group) {
+    for (int round = 1; round <= 50; ++round) {
+      ++arrived;
+      ASSERT_TRUE(group.barrier());
+      EXPECT_GE(arrived, 5 * round);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace react::runtime

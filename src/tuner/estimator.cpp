@@ -1,0 +1,248 @@
+#include "tuner/estimator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace react::tuner {
+namespace {
+
+using pattern::Rank;
+
+constexpr double kLeastForeign = 0.2;  // less is noise
+constexpr double kFreePath = 0.9;      // a path factor above is none
+constexpr double kDecay = 0.9;         // per batch, of what the present pattern cannot measure
+constexpr double kSlowShare = 0.9;
+constexpr double kLeastPathSignificance = 3;
+
+bool before(const auto& a, const auto& b) { return std::pair(a.src, a.dst) < std::pair(b.src, b.dst); }
+
+// Connections of one ordered pair of ranks, whatever their lane.
+struct PairView {
+  Rank src, dst;
+  std::vector<std::size_t> connections;
+};
+
+std::vector<PairView> measured_pairs(const FluidProgram& program, const BatchFit& fit) {
+  std::vector<PairView> pairs;
+  for (std::size_t c = 0; c < program.connections.size(); ++c) {
+    if (fit.weight(c) == 0) continue;
+    PairView key{program.connections[c].src, program.connections[c].dst, {}};
+    auto at = std::lower_bound(pairs.begin(), pairs.end(), key, before<PairView, PairView>);
+    if (at == pairs.end() || before(key, *at)) at = pairs.insert(at, std::move(key));
+    at->connections.push_back(c);
+  }
+  return pairs;
+}
+
+double mean_residual(const PairView& pair, const BatchFit& fit) {
+  double sum = 0;
+  for (const std::size_t c : pair.connections) sum += fit.residual(c);
+  return sum / static_cast<double>(pair.connections.size());
+}
+
+bool touches(const Cause& cause, const FluidProgram::Connection& connection) {
+  switch (cause.kind) {
+    case Cause::Kind::kIngress: return connection.dst == cause.rank;
+    case Cause::Kind::kEgress: return connection.src == cause.rank;
+    case Cause::Kind::kPath: return connection.src == cause.rank && connection.dst == cause.peer;
+  }
+  return false;
+}
+
+}  // namespace
+
+Estimator::Estimator(Rank ranks, const Thresholds& thresholds, std::int32_t memory_batches)
+    : thresholds_(thresholds), memory_batches_(memory_batches), network_(ranks) {}
+
+void Estimator::observe(const FluidProgram& program, std::span<const RateStatistics> rates,
+                        FluidSimulator& simulator) {
+  for (Pair& pair : pairs_) ++pair.age;
+  std::erase_if(pairs_, [&](const Pair& pair) { return pair.age > memory_batches_; });
+  BatchFit fit(program, rates, simulator);
+  judged_ = fit.usable();
+  quiet_rates_.assign(program.connections.size(), 0);
+  if (!judged_) return;
+
+  drop_measured_paths(program, fit);
+  if (capacity_ == 0) {
+    fit.set_capacity(1);
+    fit.predict(network_);
+    capacity_ = fit.capacity_from_residuals();
+    observed_batches_ = 0;
+  }
+  ++observed_batches_;
+  fit.set_capacity(capacity_);
+  find_links(fit, program);
+  find_paths(fit, program, rates);
+  learn_capacity(fit);
+  prune(fit);
+  describe(fit, program);
+  remember_pairs(program, fit);
+}
+
+// At first as measured; then slowly: up when connections are faster than predicted, hardly at all when all are slow at once.
+void Estimator::learn_capacity(BatchFit& fit) {
+  fit.predict(network_);
+  const double ratio = fit.capacity_from_residuals() / capacity_;
+  const double step = observed_batches_ <= 1 ? 1 : !settled() ? 0.5 : ratio >= 1 ? 0.3 : ratio > 0.9 ? 0.2 : 0.02;
+  capacity_ *= std::pow(ratio, step);
+  fit.set_capacity(capacity_);
+}
+
+// Paths that are measured now are found anew; the others are believed a little less each batch.
+void Estimator::drop_measured_paths(const FluidProgram& program, const BatchFit& fit) {
+  for (const PairView& pair : measured_pairs(program, fit)) network_.set_path_factor(pair.src, pair.dst, 1);
+  for (SlowPath& path : network_.slow_paths) path.factor = std::pow(path.factor, kDecay);
+  std::erase_if(network_.slow_paths, [](const SlowPath& path) { return path.factor > kFreePath; });
+}
+
+void Estimator::find_links(BatchFit& fit, const FluidProgram& program) {
+  fit.refit(network_, 6);
+  const std::vector<RememberedPeers> peers = remembered(program);
+  for (Rank found = 0; found < program.ranks; ++found) {
+    const auto finding = fit.blame_next(network_, peers);
+    if (!finding) return;
+    const bool ingress = finding->link < program.ranks;
+    const Cause::Kind kind = ingress ? Cause::Kind::kIngress : Cause::Kind::kEgress;
+    const Rank rank = ingress ? finding->link : finding->link - program.ranks;
+    // What else is slow is only seen right once the largest causes are accounted for, in the capacity too.
+    if (!settled()) {
+      learn_capacity(fit);
+      fit.refit(network_, 2);
+    }
+    if (known(kind, rank, -1) != nullptr) continue;
+    Cause cause;
+    cause.kind = kind;
+    cause.rank = rank;
+    cause.significance = finding->significance;
+    cause.batches = 0;
+    causes_.push_back(cause);
+  }
+}
+
+void Estimator::find_paths(BatchFit& fit, const FluidProgram& program, std::span<const RateStatistics> rates) {
+  fit.predict(network_);
+  std::vector<double> expected(rates.size());
+  for (std::size_t c = 0; c < rates.size(); ++c)
+    expected[c] = fit.weight(c) > 0 ? fit.capacity() * fit.predicted(c) : 0;
+  const Thresholds thresholds{thresholds_.steady, sporadic_threshold_of(rates, thresholds_.sporadic)};
+  const auto congestion = detect(rates, expected, thresholds);
+  for (const PairView& pair : measured_pairs(program, fit)) {
+    const double residual = mean_residual(pair, fit);
+    const bool steady = std::all_of(pair.connections.begin(), pair.connections.end(),
+                                    [&](std::size_t c) { return congestion[c] == Congestion::kSteady; });
+    const bool sporadic = std::any_of(pair.connections.begin(), pair.connections.end(), [&](std::size_t c) {
+      const double low = expected[c] * (1 - thresholds_.steady / 2);
+      return congestion[c] == Congestion::kSporadic && rates[c].mean < low && rates[c].typical < low;
+    });
+    if ((!steady && !sporadic) || -residual < kLeastPathSignificance * fit.spread()) continue;
+    double factor = 1;
+    for (const std::size_t c : pair.connections) factor = std::min(factor, rates[c].mean / fit.capacity());
+    if (factor > kFreePath) continue;
+    network_.set_path_factor(pair.src, pair.dst, std::max(factor, 0.01));
+    Cause* cause = known(Cause::Kind::kPath, pair.src, pair.dst);
+    if (cause == nullptr) {
+      cause = &causes_.emplace_back();
+      cause->kind = Cause::Kind::kPath;
+      cause->rank = pair.src;
+      cause->peer = pair.dst;
+      cause->significance = -residual / fit.spread();
+      cause->batches = 0;
+    }
+    cause->steady = steady;
+  }
+}
+
+// Traces of foreign traffic are dropped; what the present pattern cannot measure is believed a little less each batch.
+void Estimator::prune(BatchFit& fit) {
+  const auto links = static_cast<LinkNumber>(2 * network_.foreign_in.size());
+  for (LinkNumber link = 0; link < links; ++link) {
+    const double flows = foreign_on(network_, link);
+    if (flows == 0) continue;
+    const BatchFit::Evidence evidence = fit.evidence(network_, link);
+    double kept = flows;
+    if (evidence == BatchFit::Evidence::kNone) kept = flows * kDecay;
+    if (evidence == BatchFit::Evidence::kAgainst || kept < kLeastForeign) kept = 0;
+    set_foreign(network_, link, kept);
+  }
+}
+
+// Brings the list of causes in line with the network and says how much each costs the connections that it touches.
+void Estimator::describe(BatchFit& fit, const FluidProgram& program) {
+  fit.predict(Network(program.ranks));
+  for (std::size_t c = 0; c < quiet_rates_.size(); ++c)
+    quiet_rates_[c] = fit.weight(c) > 0 ? fit.capacity() * fit.predicted(c) : 0;
+  for (Cause& cause : causes_) {
+    const auto rank = static_cast<std::size_t>(cause.rank);
+    if (cause.kind == Cause::Kind::kIngress) cause.foreign = network_.foreign_in[rank];
+    if (cause.kind == Cause::Kind::kEgress) cause.foreign = network_.foreign_out[rank];
+    if (cause.kind == Cause::Kind::kPath) cause.factor = network_.path_factor(cause.rank, cause.peer);
+    ++cause.batches;
+    cause.connections = cause.slow_connections = 0;
+    double sum = 0;
+    for (std::size_t c = 0; c < program.connections.size(); ++c) {
+      if (fit.weight(c) == 0 || !touches(cause, program.connections[c])) continue;
+      ++cause.connections;
+      sum += fit.residual(c);
+      if (fit.residual(c) < std::log(kSlowShare)) ++cause.slow_connections;
+    }
+    cause.share = cause.connections == 0 ? 1 : std::exp(sum / cause.connections);
+  }
+  std::erase_if(causes_, [](const Cause& cause) {
+    return cause.kind == Cause::Kind::kPath ? cause.factor >= 1 : cause.foreign == 0;
+  });
+  std::stable_sort(causes_.begin(), causes_.end(), [](const Cause& a, const Cause& b) { return a.share < b.share; });
+}
+
+// Residuals are against the quiet network here: describe() has just predicted it.
+void Estimator::remember_pairs(const FluidProgram& program, const BatchFit& fit) {
+  for (const PairView& pair : measured_pairs(program, fit)) {
+    const Pair entry{pair.src, pair.dst, std::exp(mean_residual(pair, fit)), 0};
+    const auto at = std::lower_bound(pairs_.begin(), pairs_.end(), entry, before<Pair, Pair>);
+    if (at != pairs_.end() && !before(entry, *at)) {
+      *at = entry;
+    } else {
+      pairs_.insert(at, entry);
+    }
+  }
+}
+
+std::vector<RememberedPeers> Estimator::remembered(const FluidProgram& program) const {
+  std::vector<std::pair<Rank, Rank>> present;
+  for (const FluidProgram::Connection& connection : program.connections)
+    present.emplace_back(connection.src, connection.dst);
+  std::sort(present.begin(), present.end());
+  std::vector<RememberedPeers> peers(2 * static_cast<std::size_t>(program.ranks));
+  for (const Pair& pair : pairs_) {
+    if (std::binary_search(present.begin(), present.end(), std::pair(pair.src, pair.dst))) continue;
+    for (const LinkNumber link : {pair.dst, program.ranks + pair.src}) {
+      RememberedPeers& at = peers[static_cast<std::size_t>(link)];
+      ++(pair.share < kSlowShare ? at.slow : at.fast);
+    }
+  }
+  return peers;
+}
+
+Cause* Estimator::known(Cause::Kind kind, Rank rank, Rank peer) {
+  const auto at = std::find_if(causes_.begin(), causes_.end(), [&](const Cause& cause) {
+    return cause.kind == kind && cause.rank == rank && cause.peer == peer;
+  });
+  return at == causes_.end() ? nullptr : &*at;
+}
+
+std::string describe(const Cause& cause) {
+  const std::string measured =
+      cause.connections == 0 ? std::string("not measured now")
+                             : fmt::format("{} of {} flows slow, at {:.2f} of what is expected",
+                                           cause.slow_connections, cause.connections, cause.share);
+  if (cause.kind == Cause::Kind::kPath)
+    return fmt::format("path {} -> {}: {}, {:.2f} of a link left ({})", cause.rank, cause.peer,
+                       cause.steady ? "steady" : "sporadic", cause.factor, measured);
+  return fmt::format("rank {}: steady, {} shared with about {:.1f} foreign flows ({})", cause.rank,
+                     cause.kind == Cause::Kind::kIngress ? "ingress" : "egress", cause.foreign, measured);
+}
+
+}  // namespace react::tuner
