@@ -70,9 +70,9 @@ void print_outcome(const lab::ExperimentConfig& config, const std::vector<lab::O
              found.react_settled_ms);
   if (outcome.oracle) {
     const lab::OracleOutcome& oracle = *outcome.oracle;
-    fmt::print("oracle: {:.1f} ms by {} (best of {} measured of {} ranked); initial pattern {:.1f} ms, REACT's pattern {:.1f} ms; "
+    fmt::print("oracle: {:.1f} ms by {} (best of {} measured); initial pattern {:.1f} ms, REACT's pattern {:.1f} ms; "
                "REACT / oracle {:.3f}\n",
-               oracle.best_ms, oracle.best, oracle.measured, oracle.candidates, oracle.initial_ms, oracle.react_pattern_ms,
+               oracle.best_ms, oracle.best, oracle.measured, oracle.initial_ms, oracle.react_pattern_ms,
                oracle.react_ratio);
   }
   if (!outcome.measured.external_mbps.empty()) {

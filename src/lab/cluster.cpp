@@ -8,8 +8,8 @@
 
 #include "lab/link_commands.h"
 
-// Addresses, none of which leave the namespaces: data 10.77.T.H (T: ToR, 0 in a star; external hosts from .101 on),
-// control 10.78.0.H, spine links 10.79.T.2S/31.
+// Addresses, none of which leave the namespaces: data 10.77.T.H (T: ToR, 0 in a star; external hosts from
+// .101 on), control 10.78.0.H, spine links 10.79.T.2S/31.
 
 namespace react::lab {
 namespace {
@@ -17,6 +17,8 @@ namespace {
 constexpr std::int64_t kHostQueueBytes = 4 << 20;  // below a few 64 KB buffers flows stall
 constexpr std::size_t kTors = 2;
 constexpr int kSpines = 2;
+// As data centres set it: after the default of 200 ms a lost tail would cost more than a whole epoch.
+constexpr int kLeastRetransmitMs = 10;
 
 Result<NetworkNamespace> create_quiet_namespace(const std::string& name) {
   auto space = NetworkNamespace::create(name);
@@ -27,8 +29,8 @@ Result<NetworkNamespace> create_quiet_namespace(const std::string& name) {
   return space;
 }
 
-// A collective pauses between epochs: its connections shall neither forget their window then, nor start from what an
-// earlier connection of another experiment met.
+// A collective pauses between epochs: its connections shall neither forget their window then, nor start from
+// what an earlier connection of another experiment met.
 Result<void> settle_transport(const NetworkNamespace& space) {
   if (auto set = space.set_sysctl("net/ipv4/tcp_slow_start_after_idle", "0"); !set) return set;
   return space.set_sysctl("net/ipv4/tcp_no_metrics_save", "1");
@@ -55,12 +57,14 @@ Result<void> refuse_bad(const ClusterConfig& config) {
     return invalid(fmt::format("a cluster has 1 to {} hosts, not {}", kMaxHosts, config.hosts));
   }
   if (config.external_hosts < 0 || config.external_hosts > kMaxExternalHosts) {
-    return invalid(fmt::format("a cluster has 0 to {} external hosts, not {}", kMaxExternalHosts, config.external_hosts));
+    return invalid(fmt::format("a cluster has 0 to {} external hosts, not {}", kMaxExternalHosts,
+                               config.external_hosts));
   }
   if (config.rate_bits_per_second < kMinRate || config.rate_bits_per_second > kMaxRate) {
     return invalid(fmt::format("a link's rate is 1M to 100G bit/s, not {}", config.rate_bits_per_second));
   }
-  if (config.topology == Topology::kLeafSpine && config.hosts < 2) return invalid("leaf-spine needs at least 2 hosts");
+  if (config.topology == Topology::kLeafSpine && config.hosts < 2)
+    return invalid("leaf-spine needs at least 2 hosts");
   return {};
 }
 
@@ -165,11 +169,14 @@ Result<void> Cluster::connect(Machine& machine) {
   machine.space = std::move(*space);
   if (auto done = settle_transport(machine.space); !done) return done;
   const NetworkNamespace& its_switch = switches_[machine.switch_index];
-  const std::string how = fmt::format("dev data0 src {} congctl {}\n", machine.data_address, config_.congestion_control);
-  std::string lines = "link set lo up\n" + veth_line({&machine.space, "data0"}, {&its_switch, machine.switch_port}) +
-                      fmt::format("addr add {}/24 dev data0 noprefixroute\nlink set data0 up\n", machine.data_address) +
-                      fmt::format("route replace 10.77.{}.0/24 {}", machine.switch_index, how);
-  if (!machine.gateway.empty()) lines += fmt::format("route replace 10.77.0.0/16 via {} {}", machine.gateway, how);
+  const std::string how = fmt::format("dev data0 src {} congctl {} rto_min {}ms\n", machine.data_address,
+                                      config_.congestion_control, kLeastRetransmitMs);
+  std::string lines =
+      "link set lo up\n" + veth_line({&machine.space, "data0"}, {&its_switch, machine.switch_port}) +
+      fmt::format("addr add {}/24 dev data0 noprefixroute\nlink set data0 up\n", machine.data_address) +
+      fmt::format("route replace 10.77.{}.0/24 {}", machine.switch_index, how);
+  if (!machine.gateway.empty())
+    lines += fmt::format("route replace 10.77.0.0/16 via {} {}", machine.gateway, how);
   if (auto done = run_ip(machine.space, lines, {&its_switch}); !done) return done;
   return run_tc(machine.space, shaping_lines("data0", config_.rate_bits_per_second, Bytes{kHostQueueBytes}));
 }
@@ -207,11 +214,12 @@ Result<void> Cluster::build_spine_links() {
     for (int spine = 0; spine < kSpines; ++spine) {
       const NetworkNamespace& top = *tops[static_cast<std::size_t>(spine)];
       const std::string down = fmt::format("t{}", tor);
-      const std::string lines =
-          fmt::format("addr add 10.79.{}.{}/31 dev {}\nlink set {} up\nroute add 10.77.{}.0/24 via 10.79.{}.{}\n", tor,
-                      2 * spine + 1, down, down, tor, tor, 2 * spine);
+      const std::string lines = fmt::format(
+          "addr add 10.79.{}.{}/31 dev {}\nlink set {} up\nroute add 10.77.{}.0/24 via 10.79.{}.{}\n", tor,
+          2 * spine + 1, down, down, tor, tor, 2 * spine);
       if (auto done = run_ip(top, lines); !done) return done;
-      if (auto done = run_tc(top, shaping_lines(down, config_.rate_bits_per_second, config_.queue)); !done) return done;
+      if (auto done = run_tc(top, shaping_lines(down, config_.rate_bits_per_second, config_.queue)); !done)
+        return done;
     }
     const std::string far = fmt::format("route add 10.77.{}.0/24{}\n", 1 - tor, hops);
     if (auto done = run_ip(leaf, far); !done) return done;
@@ -235,7 +243,8 @@ Result<void> Cluster::build_control_network() {
   for (int i = 0; i < config_.hosts; ++i) {
     const std::string address = control_address(i);
     const std::string host_lines = fmt::format(
-        "addr add {}/24 dev ctl0 noprefixroute\nlink set ctl0 up\nroute replace 10.78.0.0/24 dev ctl0 src {} congctl {}\n",
+        "addr add {}/24 dev ctl0 noprefixroute\nlink set ctl0 up\nroute replace 10.78.0.0/24 dev ctl0 src {} "
+        "congctl {}\n",
         address, address, config_.congestion_control);
     if (auto done = run_ip(host(i), host_lines); !done) return done;
   }
@@ -258,8 +267,8 @@ Result<void> Cluster::set_control_link(int host, bool up) {
   // Routes of an interface go with it, so they come back with it.
   const std::string address = control_address(host);
   return run_ip(hosts_[static_cast<std::size_t>(host)].space,
-                up ? fmt::format("link set ctl0 up\nroute replace 10.78.0.0/24 dev ctl0 src {} congctl {}\n", address,
-                                 config_.congestion_control)
+                up ? fmt::format("link set ctl0 up\nroute replace 10.78.0.0/24 dev ctl0 src {} congctl {}\n",
+                                 address, config_.congestion_control)
                    : std::string("link set ctl0 down\n"));
 }
 

@@ -1,8 +1,8 @@
 // The best single or double swap, found by measuring: what a tuner could have reached at most.
 //
-// The cost model ranks all single and double swaps of the initial pattern; the first of them, a few epochs each and
-// interleaved, are measured for real under the same congestion, then the ten best again with more epochs. REACT's own
-// last pattern and the initial one run among them, so that all are measured by the same minutes of the same machine.
+// The cost model ranks all single and double swaps of the initial pattern; the first of them are measured for real
+// under the same congestion, a few epochs at a time and in turn, then the best again with more epochs. REACT's own last
+// pattern and the initial one run among them, so that all are measured in the same minutes of the same machine.
 #pragma once
 
 #include <cstdint>
@@ -12,40 +12,43 @@
 
 #include "base/result.h"
 #include "lab/experiment_config.h"
-#include "pattern/pattern.h"
+#include "lab/stage.h"
+#include "pattern/checker.h"
 
 namespace react::lab {
 
-class Stage;
-
 struct OracleOptions {
-  int shortlist = 24;          // candidates measured in the first round
-  bool all_singles = false;    // every distinct single swap as well
-  int first_round_epochs = 4;  // per candidate
-  int finals = 10;             // candidates measured again
-  int final_epochs = 12;       // per candidate
+  int shortlist = 24;         // swaps measured in the first round
+  bool all_singles = false;   // every distinct single swap as well
+  int first_round_turns = 2;  // turns per pattern
+  int finals = 10;            // patterns measured again
+  int final_turns = 6;
 };
 
-struct OracleCandidate {
-  std::string description;  // "initial pattern", "REACT's pattern", or its swaps
-  pattern::Pattern pattern;
-  std::vector<double> ms;  // measured, all rounds
-  double median_ms = 0;
-};
+// Epochs of one pattern in a row. The first is not counted: connections that were idle find their rate again.
+inline constexpr std::int64_t kEpochsPerTurn = 3;
 
 struct OracleOutcome {
-  double best_ms = 0;  // the least median among single and double swaps (and the initial pattern)
-  std::string best;
+  double best_ms = 0;  // the least median of all that were measured
+  std::string best;    // "initial pattern", or its swaps in words
   double initial_ms = 0;
-  double react_pattern_ms = 0;  // REACT's last pattern, measured beside them
-  std::int64_t candidates = 0;  // swaps that the model ranked
-  std::int64_t measured = 0;    // of which so many were measured
-  double react_ratio = 0;       // REACT's settled level / best_ms, filled in by the experiment
+  double react_pattern_ms = 0;   // REACT's last pattern, measured beside them
+  std::int64_t measured = 0;     // patterns in the first round
+  double react_ratio = 0;        // REACT's settled level / best_ms, filled in by the experiment
 };
 
 // Congestion must be on. `react_pattern` is what REACT ended with.
 Result<OracleOutcome> measure_oracle(Stage& stage, const ExperimentConfig& config, const OracleOptions& options,
                                      const pattern::Pattern& react_pattern,
                                      const std::function<void(const std::string&)>& on_step);
+
+// A pattern with its name for people.
+struct OracleCandidate {
+  pattern::Pattern pattern;
+  std::string description;
+};
+// What the first round measures: [0] the initial pattern, [1] REACT's, then swaps as the model ranks them.
+Result<std::vector<OracleCandidate>> oracle_candidates(const ExperimentConfig& config, const OracleOptions& options,
+                                                       const pattern::Pattern& react_pattern);
 
 }  // namespace react::lab

@@ -32,7 +32,6 @@ Json json_of(const OracleOutcome& oracle) {
           {"initial_ms", rounded(oracle.initial_ms)},
           {"react_pattern_ms", rounded(oracle.react_pattern_ms)},
           {"react_over_oracle", rounded(oracle.react_ratio, 1e-4)},
-          {"candidates", oracle.candidates},
           {"measured", oracle.measured}};
 }
 

@@ -18,6 +18,12 @@ Pattern alone(const Pattern& pattern, std::size_t graph) {
   return {pattern.collective, pattern.algorithm, pattern.ranks, pattern.root, {pattern.chunk_graphs[graph]}};
 }
 
+PositionClasses not_searched(const PositionIndex& index) {
+  PositionClasses alone;
+  for (const Position position : index.positions()) alone.classes.push_back({position});
+  return alone;
+}
+
 PairSet pairs_without_loops(const PositionIndex& index) {
   PairSet pairs(index.size());
   for (std::int32_t j = 1; j < index.size(); ++j)
@@ -34,6 +40,7 @@ bool passes(const Pattern& one) {
 
 PositionClasses classes_by_trying(const Pattern& one) {
   const PositionIndex index(one.chunk_graphs[0], one.ranks);
+  if (index.size() > kMaxPositions) return not_searched(index);
   PairSet valid(index.size());
   for (std::int32_t j = 1; j < index.size(); ++j)
     for (std::int32_t i = 0; i < j; ++i) {
@@ -63,6 +70,7 @@ bool remove_broken_swaps(const PositionIndex& index, std::span<const std::int32_
 PositionClasses classes_by_algebra(const Pattern& one) {
   const ChunkGraph& graph = one.chunk_graphs[0];
   const PositionIndex index(graph, one.ranks);
+  if (index.size() > kMaxPositions) return not_searched(index);
   PairSet valid = pairs_without_loops(index);
   if (one.collective == Collective::kAllGather) {
     remove_broken_gather_swaps(index, valid);

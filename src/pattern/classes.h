@@ -19,10 +19,15 @@ struct PositionClasses {
   bool operator==(const PositionClasses&) const = default;
 };
 
+// A chunk graph with more positions than this is not searched, the pairs would be too many: it counts no
+// valid swap, and each of its positions stands alone.
+inline constexpr std::int64_t kMaxPositions = 1 << 14;
+
 // One entry per chunk graph. Reference: tries every pair with the exact checker, O(V^2) checks.
 std::vector<PositionClasses> position_classes_exhaustive(const CheckedPattern& checked);
 
-// The same answer, fast: N = 1024 trees in well under a second.
+// The same answer, fast: two trees of 1024 ranks in about 0.1 s, by algebra (swap_algebra.h); chunk graphs
+// that differ only by a renaming of ranks are searched once.
 std::vector<PositionClasses> position_classes(const CheckedPattern& checked);
 
 }  // namespace react::pattern

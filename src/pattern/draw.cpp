@@ -20,7 +20,6 @@ constexpr const char* kAlone = "#FFFFFF";
 constexpr const char* kReduceColour = "#3A4A5E";
 constexpr const char* kCopyColour = "#7C8CA0";
 constexpr const char* kCongestedColour = "#D00000";
-constexpr std::size_t kNamedClasses = 6;  // in the legend
 
 std::string escaped(std::string_view text) {
   std::string safe;
@@ -53,7 +52,8 @@ struct Layout {
     ranks = pattern.ranks;
     const bool dense = ranks > 24;
     row = dense ? 24 : 36;
-    column = dense ? 170 : 116;
+    const double roomy = std::min((kLeast - kLeft - kRight) / std::max(steps, 1), 240.0);
+    column = std::max(roomy, dense ? 170.0 : 116.0);
     radius = dense ? 8.5 : 11.5;
     font = dense ? 9 : 11.5;
     width = std::max(kLeft + column * steps + kRight, kLeast);
@@ -136,7 +136,7 @@ class Drawing {
     add("<rect x=\"12\" y=\"4\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"8\" fill=\"#F7F9FB\" "
         "stroke=\"#DDE3EA\"/>\n",
         layout_.width - 24, layout_.panel - 12);
-    add("<text x=\"28\" y=\"28\" font-size=\"14\"><tspan font-weight=\"bold\">{}</tspan><tspan "
+    add("<text x=\"28\" y=\"28\" font-size=\"14\"><tspan font-weight=\"bold\">{}</tspan><tspan dx=\"14\" "
         "fill=\"#5A6878\">{}"
         "</tspan></text>\n",
         escaped(graph.name.empty() ? fmt::format("chunk graph {}", index) : graph.name),
@@ -149,7 +149,7 @@ class Drawing {
   }
 
   std::string facts(std::size_t index, const ChunkGraph& graph, std::int64_t shares) const {
-    std::string line = fmt::format("   share {}/{}", graph.share, shares);
+    std::string line = fmt::format("share {}/{}", graph.share, shares);
     if (graph.blocks.size() > 1) line += fmt::format(", {} blocks", graph.blocks.size());
     if (index < options_.classes.size())
       line += fmt::format(", {} valid swaps", options_.classes[index].valid_swaps);
@@ -213,6 +213,11 @@ class Drawing {
     return number == 0 ? kAlone : kClassColours[(number - 1) % std::size(kClassColours)];
   }
 
+  // Once the colours are used up they come again with a dark rim.
+  static const char* rim_of(std::size_t number) {
+    return number == 0 || (number - 1) / std::size(kClassColours) % 2 == 1 ? kReduceColour : "#FFFFFF";
+  }
+
   void vertices(std::size_t index, const ChunkGraph& graph) {
     const auto classes = numbered_classes(index);
     std::set<Position> positions;
@@ -227,8 +232,7 @@ class Drawing {
       most_classes_ = std::max(most_classes_, number);
       add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" stroke=\"{}\" "
           "stroke-width=\"1.4\"/>\n",
-          layout_.x(p.step), layout_.y(p.rank), layout_.radius, colour_of(number),
-          number == 0 ? kReduceColour : "#FFFFFF");
+          layout_.x(p.step), layout_.y(p.rank), layout_.radius, colour_of(number), rim_of(number));
       add("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" fill=\"{}\" text-anchor=\"middle\">{}</text>\n",
           layout_.x(p.step), layout_.y(p.rank) + layout_.font * 0.36, layout_.font,
           number == 0 ? "#1D2733" : "#FFFFFF", p.rank);
@@ -249,6 +253,8 @@ class Drawing {
     line(kReduceColour, 1.5, "", "reduce", "reduce (adds)", 160);
     line(kCopyColour, 1.5, " stroke-dasharray=\"6 4\"", "copy", "copy (overwrites)", 184);
     if (!congested_.empty()) line(kCongestedColour, 3.2, "", "congested", "congested", 130);
+    if (most_classes_ > std::size(kClassColours))
+      label_at(x, y, "dark rim: class 7 and on, in the same order");
     if (options_.classes.empty()) return;
     class_legend(y + 26);
   }
@@ -261,11 +267,9 @@ class Drawing {
       label_at(x + 20, y, label);
       x += advance;
     };
-    dot(kAlone, kReduceColour, "exchangeable with none", 184);
-    const std::size_t shown = std::min(most_classes_, kNamedClasses);
-    for (std::size_t number = 1; number <= shown; ++number)
-      dot(colour_of(number), "#FFFFFF",
-          fmt::format("class {}{}", number, most_classes_ > shown ? " ..." : ""), 88);
+    dot(kAlone, kReduceColour, "exchangeable with none", 192);
+    for (std::size_t number = 1; number <= std::min(most_classes_, std::size(kClassColours)); ++number)
+      dot(colour_of(number), rim_of(number), fmt::format("class {}", number), 82);
   }
 
   void label_at(double x, double y, std::string_view label) {

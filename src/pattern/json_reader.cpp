@@ -51,6 +51,14 @@ constexpr KeyName kKeys[] = {
     {"edges", Key::kEdges, At::kGraph},
 };
 
+constexpr const char* kEdgeForm = R"(an edge is [step, source, destination, "reduce" or "copy", [blocks]])";
+
+// A stranger's text in a message: short, and escaped to printable characters.
+std::string shown(const std::string& text) {
+  const std::string quoted = json(text.substr(0, 40)).dump(-1, ' ', true, json::error_handler_t::replace);
+  return quoted.substr(1, quoted.size() - 2) + (text.size() > 40 ? "..." : "");
+}
+
 class KeySet {
  public:
   bool has(Key key) const { return (bits_ >> static_cast<int>(key)) & 1; }
@@ -155,7 +163,7 @@ bool Reader::edge_number(std::int64_t value) {
     case 2:
       return take(value, "destination rank", 0, kMaxRanks - 1, edge().dst);
     default:
-      return refuse(R"(an edge is [step, source, destination, "reduce" or "copy", [blocks]])");
+      return refuse(kEdgeForm);
   }
 }
 
@@ -179,23 +187,16 @@ bool Reader::one_line(const std::string& text, std::string& target) {
 }
 
 bool Reader::string(json::string_t& text) {
-  const std::string shown = text.size() <= 40 ? text : text.substr(0, 40) + "...";
   if (at_ == At::kEdge) {
-    if (edge_field_++ != 3 || (text != "reduce" && text != "copy"))
-      return refuse(R"(an edge is [step, source, destination, "reduce" or "copy", [blocks]])");
+    if (edge_field_++ != 3 || (text != "reduce" && text != "copy")) return refuse(kEdgeForm);
     edge().op = text == "reduce" ? Op::kReduce : Op::kCopy;
     return true;
   }
   if (at_ == At::kPattern && key_ == Key::kSchema)
-    return text == kSchema ||
-           refuse(fmt::format("schema {}: must be \"{}\"",
-                              json(shown).dump(-1, ' ', true, json::error_handler_t::replace), kSchema));
+    return text == kSchema || refuse(fmt::format("schema \"{}\": must be \"{}\"", shown(text), kSchema));
   if (at_ == At::kPattern && key_ == Key::kCollective) {
-    const auto collective = collective_from_name(text);
-    if (!collective)
-      return refuse(collective_from_name(json(shown).dump(-1, ' ', true, json::error_handler_t::replace))
-                        .error()
-                        .message);
+    const auto collective = collective_from_name(shown(text));
+    if (!collective) return refuse(collective.error().message);
     pattern_.collective = *collective;
     return true;
   }
@@ -213,8 +214,7 @@ bool Reader::key(json::string_t& name) {
     key_ = known.key;
     return true;
   }
-  return refuse(fmt::format("unknown key {}",
-                            json(name.substr(0, 40)).dump(-1, ' ', true, json::error_handler_t::replace)));
+  return refuse(fmt::format("unknown key \"{}\"", shown(name)));
 }
 
 bool Reader::start_object(std::size_t) {
@@ -286,8 +286,7 @@ bool Reader::end_array() {
       at_ = At::kEdge;
       return true;
     case At::kEdge:
-      if (edge_field_ < 4)
-        return refuse(R"(an edge is [step, source, destination, "reduce" or "copy", [blocks]])");
+      if (edge_field_ < 4) return refuse(kEdgeForm);
       at_ = At::kEdges;
       return true;
     default:

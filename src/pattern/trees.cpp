@@ -41,12 +41,14 @@ std::vector<Edge> tree_allreduce(const Parents& parent, const std::function<Rank
   for (const Rank r : order)
     if (parent[r] >= 0) up[parent[r]] = std::max(up[parent[r]], up[r] + 1);
 
-  std::vector<Edge> edges;
-  for (const Rank r : order)
-    if (parent[r] >= 0) edges.push_back({up[r], name(r), name(parent[r]), Op::kReduce, {}});
-  for (auto r = order.rbegin(); r != order.rend(); ++r) {
+  for (auto r = order.rbegin(); r != order.rend(); ++r)
     down[*r] = parent[*r] < 0 ? up[*r] : down[parent[*r]] + 1;
-    if (parent[*r] >= 0) edges.push_back({down[*r] - 1, name(parent[*r]), name(*r), Op::kCopy, {}});
+
+  std::vector<Edge> edges;
+  for (Rank r = 0; r < ranks; ++r) {
+    if (parent[r] < 0) continue;
+    edges.push_back({up[r], name(r), name(parent[r]), Op::kReduce, {}});
+    edges.push_back({down[r] - 1, name(parent[r]), name(r), Op::kCopy, {}});
   }
   std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.step < b.step; });
   return edges;

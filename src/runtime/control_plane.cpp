@@ -18,10 +18,9 @@ constexpr Nanoseconds kFarewell = std::chrono::milliseconds(200);
 
 }  // namespace
 
-ControlPlane::ControlPlane(pattern::Rank rank, pattern::Rank ranks, std::vector<FileDescriptor> connections,
-                           Nanoseconds timeout, const Clock& clock, ControlHandlers handlers)
+ControlPlane::ControlPlane(pattern::Rank rank, std::vector<FileDescriptor> connections, Nanoseconds timeout,
+                           const Clock& clock, ControlHandlers handlers)
     : rank_(rank),
-      ranks_(ranks),
       timeout_(timeout),
       beat_interval_(std::clamp<Nanoseconds>(timeout / 12, kShortestBeat, kLongestBeat)),
       clock_(clock),

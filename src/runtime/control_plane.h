@@ -30,8 +30,8 @@ struct ControlHandlers {
 class ControlPlane {
  public:
   // connections: as Meeting::control: the leader's by rank, a member's one to the leader.
-  ControlPlane(pattern::Rank rank, pattern::Rank ranks, std::vector<FileDescriptor> connections, Nanoseconds timeout,
-               const Clock& clock, ControlHandlers handlers);
+  ControlPlane(pattern::Rank rank, std::vector<FileDescriptor> connections, Nanoseconds timeout, const Clock& clock,
+               ControlHandlers handlers);
   ~ControlPlane() { stop(); }
   // Says goodbye, gives the last messages a moment to leave, and ends the thread. What is posted later goes nowhere.
   void stop();
@@ -69,7 +69,7 @@ class ControlPlane {
   template <class Message>
   void post(const Message& message, bool droppable);
 
-  const pattern::Rank rank_, ranks_;
+  const pattern::Rank rank_;
   const Nanoseconds timeout_, beat_interval_;
   const Clock& clock_;
   const ControlHandlers handlers_;

@@ -41,8 +41,8 @@ Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts p
   };
   handlers.on_propose = [this](const messages::Propose& proposal) { return prepare(proposal); };
   handlers.on_failure = [this] { transport_->wake(); };
-  control_ = std::make_unique<ControlPlane>(options_.rank, options_.ranks, std::move(parts.control), options_.timeout,
-                                            *clock_, std::move(handlers));
+  control_ = std::make_unique<ControlPlane>(options_.rank, std::move(parts.control), options_.timeout, *clock_,
+                                            std::move(handlers));
 }
 
 Group::~Group() {

@@ -37,9 +37,9 @@ struct Hello {
   pattern::Rank rank = 0;
   pattern::Rank ranks = 1;
   std::uint64_t pattern_fingerprint = 0;
-  std::uint32_t schema = 0;  // of the data connections' format
+  std::uint32_t schema = 0;    // of the data connections' format
   std::string data_address{};  // where the rank listens for its peers
-  std::uint64_t nonce = 0;   // tells a process that connects again from a second one with the same rank
+  std::uint64_t nonce = 0;     // tells a process that connects again from a second one with the same rank
 
   Result<Encoded> encode() const;
   static Result<Hello> decode(Payload payload);
@@ -49,7 +49,7 @@ struct Hello {
 // Leader to all members once all have arrived.
 struct Welcome {
   static constexpr Type kType = Type::kWelcome;
-  std::uint64_t session = 0;                // drawn anew for each meeting; names it on data connections
+  std::uint64_t session = 0;                  // drawn anew for each meeting; names it on data connections
   std::vector<std::string> data_addresses{};  // by rank; their number is the number of ranks
 
   Result<Encoded> encode() const;

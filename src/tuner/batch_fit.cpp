@@ -95,13 +95,19 @@ void BatchFit::predict(const Network& network) {
   update_spread();
 }
 
+// Of the connections that are as the densest part of them: what is slowed down must not pass for noise.
 void BatchFit::update_spread() {
-  std::vector<std::pair<double, double>> values, distances;
+  std::vector<std::pair<double, double>> values;
   for (std::size_t c = 0; c < residuals_.size(); ++c)
     if (weights_[c] > 0) values.emplace_back(residuals_[c], weights_[c]);
-  const double middle = weighted_quantile(values, 0.5);
-  for (const auto& [value, weight] : values) distances.emplace_back(std::abs(value - middle), weight);
-  spread_ = std::max(kSmallestSpread, 1.4826 * weighted_quantile(distances, 0.5));
+  const double middle = densest(values);
+  double squares = 0, total = 0;
+  for (const auto& [value, weight] : values)
+    if (std::abs(value - middle) < kDenseReach) {
+      squares += weight * (value - middle) * (value - middle);
+      total += weight;
+    }
+  spread_ = std::max(kSmallestSpread, total > 0 ? std::sqrt(squares / total) : 0);
 }
 
 double BatchFit::capacity_from_residuals() const {
@@ -193,8 +199,9 @@ std::optional<BatchFit::Suspect> BatchFit::suspect(const Network& network, LinkN
     const LinkNumber peer = other_end(c, link);
     if (std::find(peers.begin(), peers.end(), peer) == peers.end()) peers.push_back(peer);
   }
-  // One peer only: the path between the two is the narrower explanation, unless others were slow here too.
-  if (peers.size() < 2 && remembered.slow <= remembered.fast) return std::nullopt;
+  // With one peer only, the link into the receiver is supposed to be the cause, until other peers have been seen to be fast there.
+  const int needed = link < program_.ranks ? 0 : 1;
+  if (peers.size() < 2 && remembered.slow - remembered.fast < needed) return std::nullopt;
   const double share = mean_residual(connections);
   const double significance = -share / (spread_ * std::sqrt(squares) / total);
   if (share > kSuspectLogShare || slow < kSlowPart * total || significance < kLeastSignificance) return std::nullopt;

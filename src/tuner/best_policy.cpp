@@ -16,6 +16,7 @@ constexpr double kSureSignificance = 6;
 constexpr double kStrongShare = 0.85;
 constexpr double kClearlySlower = 1.10;
 constexpr std::int32_t kQuietBatchesBeforeRestore = 2;
+constexpr std::int32_t kPersistentBatches = 4;
 constexpr std::size_t kMostBaselines = 16;
 constexpr std::size_t kCausesNamed = 3;
 
@@ -81,7 +82,7 @@ void BestPolicy::judge(const Batch& batch, Assessment& assessment) {
     assessment.reason = "no congestion";
   } else if (cost < least_gain()) {
     assessment.reason = fmt::format("{}; not on the critical path: costs {:.0f} %", causes_in_words(), percent(cost));
-  } else if (known && slower < 1 + parameters_.estimated_gain) {
+  } else if (known && slower < 1 + parameters_.estimated_gain && !is_persistent()) {
     assessment.reason = fmt::format("{}; yet the time is {:.2f} of what it was without", causes_in_words(), slower);
   } else {
     assessment.congested = true;
@@ -94,7 +95,7 @@ void BestPolicy::judge(const Batch& batch, Assessment& assessment) {
     quiet_batches_ = 0;
   } else {
     ++quiet_batches_;
-    learn_baseline(batch, baseline);
+    if (cost < least_gain()) learn_baseline(batch, baseline);
   }
 }
 
@@ -105,6 +106,15 @@ bool BestPolicy::is_sure(bool clearly_slower) const {
     const bool at_once = strong(cause) && (clearly_slower || failures_ < 2);
     return at_once || cause.batches >= 2 + failures_;
   });
+}
+
+// A strong cause that stays may have been there when the time without congestion was learned. It is worth a trial, but each
+// that fails makes the next one rarer.
+bool BestPolicy::is_persistent() const {
+  const std::vector<Cause>& causes = estimator_.causes();
+  const std::int32_t needed = kPersistentBatches << std::min(2 * failures_, 12);
+  return std::any_of(causes.begin(), causes.end(),
+                     [&](const Cause& cause) { return strong(cause) && cause.batches >= needed; });
 }
 
 std::string BestPolicy::causes_in_words() const {

@@ -39,6 +39,7 @@ class BestPolicy final : public SearchPolicy {
   std::vector<std::int32_t> congested_flows(const FluidProgram& program, std::span<const RateStatistics> rates) const;
   void judge(const Batch& batch, Assessment& assessment);
   bool is_sure(bool clearly_slower) const;
+  bool is_persistent() const;
   std::string causes_in_words() const;
   std::vector<pattern::Rank> congested_ranks() const;
   std::string in_words(const Batch& batch, const SearchResult& found, double gain) const;

@@ -66,7 +66,10 @@ void Estimator::observe(const FluidProgram& program, std::span<const RateStatist
   quiet_rates_.assign(program.connections.size(), 0);
   if (!judged_) return;
 
-  drop_measured_paths(program, fit);
+  // Paths that are measured now are found anew; the others are believed a little less each batch.
+  drop_paths_in_use(program, fit);
+  for (SlowPath& path : network_.slow_paths) path.factor = std::pow(path.factor, kDecay);
+  std::erase_if(network_.slow_paths, [](const SlowPath& path) { return path.factor > kFreePath; });
   if (capacity_ == 0) {
     fit.set_capacity(1);
     fit.predict(network_);
@@ -78,6 +81,7 @@ void Estimator::observe(const FluidProgram& program, std::span<const RateStatist
   find_links(fit, program);
   find_paths(fit, program, rates);
   learn_capacity(fit);
+  if (!settled()) find_paths(fit, program, rates);
   prune(fit);
   describe(fit, program);
   remember_pairs(program, fit);
@@ -92,11 +96,8 @@ void Estimator::learn_capacity(BatchFit& fit) {
   fit.set_capacity(capacity_);
 }
 
-// Paths that are measured now are found anew; the others are believed a little less each batch.
-void Estimator::drop_measured_paths(const FluidProgram& program, const BatchFit& fit) {
+void Estimator::drop_paths_in_use(const FluidProgram& program, const BatchFit& fit) {
   for (const PairView& pair : measured_pairs(program, fit)) network_.set_path_factor(pair.src, pair.dst, 1);
-  for (SlowPath& path : network_.slow_paths) path.factor = std::pow(path.factor, kDecay);
-  std::erase_if(network_.slow_paths, [](const SlowPath& path) { return path.factor > kFreePath; });
 }
 
 void Estimator::find_links(BatchFit& fit, const FluidProgram& program) {
@@ -124,6 +125,7 @@ void Estimator::find_links(BatchFit& fit, const FluidProgram& program) {
 }
 
 void Estimator::find_paths(BatchFit& fit, const FluidProgram& program, std::span<const RateStatistics> rates) {
+  drop_paths_in_use(program, fit);
   fit.predict(network_);
   std::vector<double> expected(rates.size());
   for (std::size_t c = 0; c < rates.size(); ++c)

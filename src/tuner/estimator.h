@@ -56,7 +56,7 @@ class Estimator {
     std::int32_t age;
   };
   void learn_capacity(BatchFit& fit);
-  void drop_measured_paths(const FluidProgram& program, const BatchFit& fit);
+  void drop_paths_in_use(const FluidProgram& program, const BatchFit& fit);
   void find_links(BatchFit& fit, const FluidProgram& program);
   void find_paths(BatchFit& fit, const FluidProgram& program, std::span<const RateStatistics> rates);
   void prune(BatchFit& fit);
