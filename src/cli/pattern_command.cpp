@@ -22,6 +22,7 @@ using pattern::CheckedPattern;
 using pattern::Pattern;
 
 constexpr std::size_t kMaxDrawnEdges = 100'000;
+constexpr std::size_t kMaxDrawnLines = 1'000'000;  // of the grids
 
 // Flags of all the commands; each uses its own.
 struct Flags {
@@ -101,8 +102,12 @@ struct Facts {
 
 // The pattern to -o or stdout; with -o, --json tells its facts on stdout.
 int deliver(const CheckedPattern& checked, const Flags& flags) {
-  if (auto ok = write(flags.output, pattern::to_json(checked.pattern())); !ok)
-    return failed(ok.error().message);
+  const std::string text = pattern::to_json(checked.pattern());
+  if (text.size() > pattern::kMaxFileBytes)
+    return failed(
+        fmt::format("the pattern would take {} bytes, more than the {} that can be read: take fewer ranks",
+                    text.size(), pattern::kMaxFileBytes));
+  if (auto ok = write(flags.output, text); !ok) return failed(ok.error().message);
   if (flags.output.empty() || !flags.json) return 0;
   ordered_json facts = Facts(checked).json();
   facts["file"] = flags.output;
@@ -204,6 +209,10 @@ Result<void> check_drawable(const CheckedPattern& checked,
   for (const auto& graph : graphs) edges += graph.edges.size();
   if (edges > kMaxDrawnEdges)
     return invalid(fmt::format("{} edges are too many to draw: at most {}", edges, kMaxDrawnEdges));
+  const auto lines = graphs.size() * static_cast<std::size_t>(Facts(checked).steps + checked.pattern().ranks);
+  if (lines > kMaxDrawnLines)
+    return invalid(
+        fmt::format("{} chunk graphs of so many steps and ranks are too many to draw", graphs.size()));
   for (const auto& id : congested)
     if (static_cast<std::size_t>(id.chunk_graph) >= graphs.size() ||
         static_cast<std::size_t>(id.edge) >= graphs[id.chunk_graph].edges.size())

@@ -29,12 +29,10 @@ class BitRows {
   void clear_row(std::int32_t r) {
     for (Word& w : row(r)) w = 0;
   }
-  void add_row(std::int32_t r, const BitRows& other, std::int32_t other_row) {
+  void add_row(std::int32_t r, std::span<const Word> from) {
     const auto to = row(r);
-    const auto from = other.row(other_row);
     for (std::size_t w = 0; w < words_; ++w) to[w] |= from[w];
   }
-
   // Adds to row r what `other` has in row `from` but not in row `to`.
   void add_missing(std::int32_t r, const BitRows& other, std::int32_t from, std::int32_t to) {
     const auto row_from = other.row(from), row_to = other.row(to);

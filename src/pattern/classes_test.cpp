@@ -98,6 +98,7 @@ TEST_P(ClassesOfGenerator, FastEqualsExhaustiveAfterSwaps) {
 // blocks twice on their way. They bring the two positions of a swap into each other's reach in every way
 // there is.
 Pattern with_idle_edges(Pattern pattern, int attempts, Random& random) {
+  const bool list_blocks = random.below(2) == 0;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     Pattern candidate = pattern;
     ChunkGraph& graph = candidate.chunk_graphs[random.below(candidate.chunk_graphs.size())];
@@ -108,7 +109,7 @@ Pattern with_idle_edges(Pattern pattern, int attempts, Random& random) {
     };
     Edge edge{step, rank(), rank(), random.below(2) == 0 ? Op::kReduce : Op::kCopy, {}};
     for (const Block block : graph.blocks)
-      if (random.below(2) == 0) edge.blocks.push_back(block);
+      if (list_blocks && random.below(2) == 0) edge.blocks.push_back(block);
     graph.edges.insert(graph.edges.begin() + static_cast<std::ptrdiff_t>(at), edge);
     if (check(candidate)) pattern = candidate;
   }
@@ -131,8 +132,8 @@ TEST(Classes, LargeTreesTakeNoTime) {
   const auto all = position_classes(pattern);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   for (const PositionClasses& graph : all) EXPECT_EQ(graph.valid_swaps, 1023 * 1022);
-  RecordProperty("seconds", std::to_string(took.count()));
-  std::printf("1024 ranks: %.3f s\n", took.count());
+  EXPECT_LT(took.count(), 10.0)
+      << "about 0.1 s when this was written; sanitizers and busy machines take longer";
 }
 
 }  // namespace

@@ -5,11 +5,13 @@
 #include <tuple>
 
 #include "pattern/bits.h"
+#include "pattern/gather_difference.h"
 
 namespace react::pattern {
 namespace {
 
-// Which blocks each rank holds, step by step, with some edges' ends exchanged.
+// Which blocks each rank holds, step by step, with two positions exchanged; for chunk graphs that list
+// blocks.
 class GatherRun {
  public:
   explicit GatherRun(const PositionIndex& index)
@@ -49,7 +51,7 @@ class GatherRun {
     }
     for (std::size_t e = first; e < next_; ++e) {
       const Rank dst = exchanged({step + 1, graph_.edges[e].dst}, p, q);
-      held_.add_row(dst, arriving_, dst);
+      held_.add_row(dst, arriving_.row(dst));
       arriving_.clear_row(dst);
     }
     return true;
@@ -77,6 +79,10 @@ class GatherRun {
   BitRows held_, arriving_, all_;
 };
 
+bool lists_blocks(const ChunkGraph& graph) {
+  return std::ranges::any_of(graph.edges, [](const Edge& edge) { return !edge.blocks.empty(); });
+}
+
 // The moves of ranks under which a chunk graph looks the same, where they take rank 0 to every rank: all
 // shifts, or all exclusive-ors. Only sought where every edge carries what is missing, so that the order of
 // edges does not matter.
@@ -84,9 +90,7 @@ class Symmetry {
  public:
   explicit Symmetry(const PositionIndex& index) : ranks_(index.ranks()) {
     const ChunkGraph& graph = index.graph();
-    if (static_cast<Rank>(graph.blocks.size()) != ranks_) return;
-    for (const Edge& edge : graph.edges)
-      if (!edge.blocks.empty()) return;
+    if (static_cast<Rank>(graph.blocks.size()) != ranks_ || lists_blocks(graph)) return;
     const auto same_under = [&](auto move) {
       return arrows(graph, [](Rank r) { return r; }) == arrows(graph, move);
     };
@@ -116,9 +120,20 @@ class Symmetry {
   Kind kind_ = Kind::kNone;
 };
 
+void remove_broken_by_running(const PositionIndex& index, PairSet& valid) {
+  GatherRun before(index);
+  for (std::int32_t i = 0; i < index.size(); ++i) {
+    before.advance_to(index[i].step - 1);
+    for (std::int32_t j = i + 1; j < index.size(); ++j)
+      if (valid.has(i, j) && !GatherRun(before).completes(index[i], index[j])) valid.remove(i, j);
+  }
+}
+
 }  // namespace
 
 void remove_broken_gather_swaps(const PositionIndex& index, PairSet& valid) {
+  if (lists_blocks(index.graph())) return remove_broken_by_running(index, valid);
+  GatherDifference difference(index);
   const Symmetry symmetry(index);
   const auto remove_alike = [&](Position p, Position q) {
     for (Rank to = 0; to < index.ranks(); ++to) {
@@ -127,12 +142,10 @@ void remove_broken_gather_swaps(const PositionIndex& index, PairSet& valid) {
       valid.remove(std::min(a, b), std::max(a, b));
     }
   };
-  GatherRun before(index);
   for (std::int32_t i = 0; i < index.size(); ++i) {
-    before.advance_to(index[i].step - 1);
     if (symmetry.found() && index[i].rank != 0) continue;
     for (std::int32_t j = i + 1; j < index.size(); ++j) {
-      if (!valid.has(i, j) || GatherRun(before).completes(index[i], index[j])) continue;
+      if (!valid.has(i, j) || difference.completes(i, j)) continue;
       if (symmetry.found())
         remove_alike(index[i], index[j]);
       else

@@ -1,6 +1,7 @@
 // Every generator by name, for tests that hold for all of them.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ struct GeneratorCase {
   std::string name;
   Pattern (*make)(Rank ranks);
 };
+inline std::ostream& operator<<(std::ostream& out, const GeneratorCase& generator) {
+  return out << generator.name;
+}
 
 inline std::vector<GeneratorCase> generator_cases() {
   return {{"double_tree_allreduce", double_tree_allreduce},

@@ -4,6 +4,7 @@
 // what and where. Reading does not check the meaning: that is check().
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,10 @@ inline constexpr std::string_view kSchema = "react.pattern/1";
 std::string to_json(const Pattern& pattern);
 Result<Pattern> from_json(std::string_view text);
 
-// Reads at most 256 MiB from a file; the error names the file.
+// What from_json() and read_file() accept at most.
+inline constexpr std::size_t kMaxFileBytes = std::size_t{256} << 20;
+
+// The error names the file.
 Result<Pattern> read_file(const std::string& path);
 
 }  // namespace react::pattern

@@ -333,8 +333,6 @@ class CountingIterator {
   const char** furthest_;
 };
 
-constexpr std::size_t kMaxFileBytes = std::size_t{256} << 20;
-
 }  // namespace
 
 Result<Pattern> from_json(std::string_view text) {

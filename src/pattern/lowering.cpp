@@ -61,7 +61,7 @@ class Holdings {
   }
 
   void arrive(Rank rank) {
-    held_.add_row(rank, arriving_, rank);
+    held_.add_row(rank, arriving_.row(rank));
     arriving_.clear_row(rank);
   }
 

@@ -92,17 +92,32 @@ void BatchFit::predict(const Network& network) {
   predicted_ = simulator_.run(program_, network).connection_throughput;
   for (std::size_t c = 0; c < predicted_.size(); ++c)
     residuals_[c] = weights_[c] > 0 ? log_rates_[c] - log_capacity_ - std::log(predicted_[c]) : 0;
+  follow_capacity();
   update_spread();
+}
+
+std::vector<std::pair<double, double>> BatchFit::weighted_residuals() const {
+  std::vector<std::pair<double, double>> values;
+  for (std::size_t c = 0; c < residuals_.size(); ++c)
+    if (weights_[c] > 0) values.emplace_back(residuals_[c], weights_[c]);
+  return values;
+}
+
+void BatchFit::follow_capacity() {
+  if (rule_ == Capacity::kGiven) return;
+  const double shift = rule_ == Capacity::kDensest ? densest_residual()
+                       : rule_ == Capacity::kMedian ? weighted_quantile(weighted_residuals(), 0.5)
+                                                    : weighted_quantile(weighted_residuals(), 0.9);
+  log_capacity_ += shift;
+  for (std::size_t c = 0; c < residuals_.size(); ++c)
+    if (weights_[c] > 0) residuals_[c] -= shift;
 }
 
 // Of the connections that are as the densest part of them: what is slowed down must not pass for noise.
 void BatchFit::update_spread() {
-  std::vector<std::pair<double, double>> values;
-  for (std::size_t c = 0; c < residuals_.size(); ++c)
-    if (weights_[c] > 0) values.emplace_back(residuals_[c], weights_[c]);
-  const double middle = densest(values);
+  const double middle = densest_residual();
   double squares = 0, total = 0;
-  for (const auto& [value, weight] : values)
+  for (const auto& [value, weight] : weighted_residuals())
     if (std::abs(value - middle) < kDenseReach) {
       squares += weight * (value - middle) * (value - middle);
       total += weight;
@@ -110,10 +125,8 @@ void BatchFit::update_spread() {
   spread_ = std::max(kSmallestSpread, total > 0 ? std::sqrt(squares / total) : 0);
 }
 
-double BatchFit::capacity_from_residuals() const {
-  std::vector<std::pair<double, double>> values;
-  for (std::size_t c = 0; c < residuals_.size(); ++c)
-    if (weights_[c] > 0) values.emplace_back(residuals_[c], weights_[c]);
+double BatchFit::densest_residual() const {
+  const auto values = weighted_residuals();
   double middle = densest(values);
   for (int round = 0; round < 3; ++round) {
     double sum = 0, total = 0;
@@ -124,7 +137,7 @@ double BatchFit::capacity_from_residuals() const {
       }
     if (total > 0) middle = sum / total;
   }
-  return std::exp(log_capacity_ + middle);
+  return middle;
 }
 
 // Mean by weight, with what lies far from the median pulled in to it.

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tuner/fluid_simulator.h"
@@ -48,11 +49,17 @@ class BatchFit {
   double predicted(std::size_t connection) const { return predicted_[connection]; }
   double spread() const { return spread_; }
 
-  void set_capacity(double bytes_per_second) { log_capacity_ = std::log(bytes_per_second); }
+  // Where the capacity comes from: given, or from the residuals after each prediction, by three rules for what is normal. None
+  // of these is right for every network, so the estimator tries all while it knows no capacity.
+  enum class Capacity { kGiven, kDensest, kMedian, kFastest };
+  void set_capacity(double bytes_per_second) { log_capacity_ = std::log(bytes_per_second), rule_ = Capacity::kGiven; }
+  void let_capacity_follow(Capacity rule) { rule_ = rule; }
   double capacity() const { return std::exp(log_capacity_); }
   // The capacity at which the connections that nothing slows down would be as predicted: where residuals lie densest, the
   // upper such place if there are several.
-  double capacity_from_residuals() const;
+  double capacity_from_residuals() const { return std::exp(log_capacity_ + densest_residual()); }
+  // Sum of squared residuals, each bounded, by weight.
+  double misfit() const;
 
   void predict(const Network& network);
   // Adjusts the foreign flows of all links that have any, and predicts.
@@ -73,12 +80,15 @@ class BatchFit {
   bool adjust(Network& network, LinkNumber link) const;
   std::optional<Suspect> suspect(const Network& network, LinkNumber link, const RememberedPeers& remembered) const;
   LinkNumber other_end(std::int32_t connection, LinkNumber link) const;
-  double misfit() const;
+  std::vector<std::pair<double, double>> weighted_residuals() const;
+  double densest_residual() const;
+  void follow_capacity();
   void update_spread();
 
   const FluidProgram& program_;
   FluidSimulator& simulator_;
   bool usable_ = false;
+  Capacity rule_ = Capacity::kGiven;
   double log_capacity_ = 0;
   double spread_ = 0;
   std::vector<double> weights_, log_rates_, predicted_, residuals_;

@@ -21,6 +21,7 @@ constexpr std::size_t kMostEdgeChecks = 2'000'000;  // edges of all patterns che
 
 constexpr double kUncertainty = 1.25;               // of the estimated foreign traffic
 constexpr double kFarAbove = 1.1;
+constexpr std::int32_t kSmoothSlices = 4;
 
 Network scaled(Network network, double factor) {
   for (double& flows : network.foreign_in) flows *= factor;
@@ -45,12 +46,13 @@ class Search {
         more_(scaled(*task.network, kUncertainty)) {}
 
   // Mean over the estimate and somewhat less and more foreign traffic: a pattern that is fast only if the estimate is
-  // exact, because two transfers just miss each other, is not fast. Given up, with a time above it, at `limit`.
+  // exact, because two whole chunks just miss each other, is not fast. Sliced patterns have no such edges. Given up, with a
+  // time above it, at `limit`.
   double time_of(const CheckedPattern& checked, double limit = 1e300) {
     ++evaluated_;
     const FluidProgram program = compile(checked.lowered(), task_.workload);
     const double first = simulate(program, *task_.network, limit * kFarAbove);
-    if (first > limit * kFarAbove) return first;
+    if (first > limit * kFarAbove || program.slices >= kSmoothSlices) return first;
     return (first + simulate(program, less_, 3 * limit) + simulate(program, more_, 3 * limit)) / 3;
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace react::tuner {
@@ -16,8 +17,15 @@ constexpr double kFreePath = 0.9;      // a path factor above is none
 constexpr double kDecay = 0.9;         // per batch, of what the present pattern cannot measure
 constexpr double kSlowShare = 0.9;
 constexpr double kLeastPathSignificance = 3;
+constexpr double kCauseCost = 0.06;  // in squared residuals: about nine times the square of a usual error
 
 bool before(const auto& a, const auto& b) { return std::pair(a.src, a.dst) < std::pair(b.src, b.dst); }
+
+struct Explanation {
+  double cost, capacity;
+  Network network;
+  std::vector<Cause> causes;
+};
 
 // Connections of one ordered pair of ranks, whatever their lane.
 struct PairView {
@@ -70,15 +78,14 @@ void Estimator::observe(const FluidProgram& program, std::span<const RateStatist
   drop_paths_in_use(program, fit);
   for (SlowPath& path : network_.slow_paths) path.factor = std::pow(path.factor, kDecay);
   std::erase_if(network_.slow_paths, [](const SlowPath& path) { return path.factor > kFreePath; });
-  if (capacity_ == 0) {
-    fit.set_capacity(1);
-    fit.predict(network_);
-    capacity_ = fit.capacity_from_residuals();
-    observed_batches_ = 0;
-  }
   ++observed_batches_;
-  fit.set_capacity(capacity_);
-  find_links(fit, program);
+  if (settled()) {
+    fit.set_capacity(capacity_);
+    find_links(fit, program);
+  } else {
+    find_links_and_capacity(fit, program);
+    fit.set_capacity(capacity_);
+  }
   find_paths(fit, program, rates);
   learn_capacity(fit);
   if (!settled()) find_paths(fit, program, rates);
@@ -106,22 +113,48 @@ void Estimator::find_links(BatchFit& fit, const FluidProgram& program) {
   for (Rank found = 0; found < program.ranks; ++found) {
     const auto finding = fit.blame_next(network_, peers);
     if (!finding) return;
-    const bool ingress = finding->link < program.ranks;
-    const Cause::Kind kind = ingress ? Cause::Kind::kIngress : Cause::Kind::kEgress;
-    const Rank rank = ingress ? finding->link : finding->link - program.ranks;
-    // What else is slow is only seen right once the largest causes are accounted for, in the capacity too.
-    if (!settled()) {
-      learn_capacity(fit);
-      fit.refit(network_, 2);
-    }
-    if (known(kind, rank, -1) != nullptr) continue;
-    Cause cause;
-    cause.kind = kind;
-    cause.rank = rank;
-    cause.significance = finding->significance;
-    cause.batches = 0;
-    causes_.push_back(cause);
+    add_link_cause(*finding);
   }
+}
+
+// While the capacity is not well known: by each rule for it, and the simplest good explanation is taken.
+void Estimator::find_links_and_capacity(BatchFit& fit, const FluidProgram& program) {
+  const Network network = network_;
+  const std::vector<Cause> causes = causes_;
+  std::optional<Explanation> best;
+  using Rule = BatchFit::Capacity;
+  for (const Rule rule : {Rule::kDensest, Rule::kMedian, Rule::kFastest, Rule::kGiven}) {
+    if (rule == Rule::kGiven && capacity_ == 0) continue;
+    network_ = network;
+    causes_ = causes;
+    if (rule == Rule::kGiven) {
+      fit.set_capacity(capacity_);
+    } else {
+      fit.let_capacity_follow(rule);
+    }
+    find_links(fit, program);
+    fit.let_capacity_follow(Rule::kDensest);
+    fit.predict(network_);
+    const double cost = fit.misfit() + kCauseCost * static_cast<double>(causes_.size());
+    if (!best || cost < best->cost) best = Explanation{cost, fit.capacity(), network_, causes_};
+  }
+  capacity_ = best->capacity;
+  network_ = std::move(best->network);
+  causes_ = std::move(best->causes);
+}
+
+void Estimator::add_link_cause(const LinkFinding& finding) {
+  const auto ranks = static_cast<LinkNumber>(network_.foreign_in.size());
+  const bool ingress = finding.link < ranks;
+  const Cause::Kind kind = ingress ? Cause::Kind::kIngress : Cause::Kind::kEgress;
+  const Rank rank = ingress ? finding.link : finding.link - ranks;
+  if (known(kind, rank, -1) != nullptr) return;
+  Cause cause;
+  cause.kind = kind;
+  cause.rank = rank;
+  cause.significance = finding.significance;
+  cause.batches = 0;
+  causes_.push_back(cause);
 }
 
 void Estimator::find_paths(BatchFit& fit, const FluidProgram& program, std::span<const RateStatistics> rates) {

@@ -46,7 +46,7 @@ class Estimator {
   // Per connection of the program last observed: bytes per second in a quiet network; 0 where not judged.
   const std::vector<double>& quiet_rates() const { return quiet_rates_; }
   // The message size changed; foreign traffic has not.
-  void forget_capacity() { capacity_ = 0; }
+  void forget_capacity() { capacity_ = 0, observed_batches_ = 0; }
   bool judged() const { return judged_; }  // false: the last batch's flows were too small or not measured
 
  private:
@@ -58,6 +58,8 @@ class Estimator {
   void learn_capacity(BatchFit& fit);
   void drop_paths_in_use(const FluidProgram& program, const BatchFit& fit);
   void find_links(BatchFit& fit, const FluidProgram& program);
+  void find_links_and_capacity(BatchFit& fit, const FluidProgram& program);
+  void add_link_cause(const LinkFinding& finding);
   void find_paths(BatchFit& fit, const FluidProgram& program, std::span<const RateStatistics> rates);
   void prune(BatchFit& fit);
   void describe(BatchFit& fit, const FluidProgram& program);

@@ -15,7 +15,17 @@ using pattern::Edge;
 using pattern::Pattern;
 using pattern::Rank;
 
-constexpr std::size_t kMaxTasks = 1 << 20;
+// Chunk graphs overlap each other and so pipeline without slices; and large patterns must stay affordable.
+constexpr std::size_t kEnoughGraphsTimesSlices = 32;
+constexpr std::size_t kManyTasks = 4096;
+constexpr std::size_t kFewSlices = 4;
+
+std::int32_t simulated_slices(const Workload& workload, std::size_t graphs, std::size_t messages) {
+  const std::size_t by_graphs = kEnoughGraphsTimesSlices / std::max<std::size_t>(graphs, 1);
+  const std::size_t by_tasks = std::max(kFewSlices, kManyTasks / std::max<std::size_t>(messages, 1));
+  const std::size_t most = std::min<std::size_t>({kMaxSimulatedSlices, by_graphs, by_tasks});
+  return std::clamp(workload.slices, 1, static_cast<std::int32_t>(std::max<std::size_t>(most, 1)));
+}
 
 std::size_t position_of(const std::vector<pattern::Block>& blocks, pattern::Block block) {
   return static_cast<std::size_t>(std::lower_bound(blocks.begin(), blocks.end(), block) - blocks.begin());
@@ -103,8 +113,7 @@ FluidProgram compile(const Pattern& lowered, const Workload& workload) {
   program.ranks = lowered.ranks;
   const std::size_t messages = message_count(lowered);
   REACT_CHECK(messages <= kMaxModelledMessages, "pattern too large for the cost model");
-  const auto affordable = static_cast<std::int32_t>(kMaxTasks / std::max<std::size_t>(messages, 1));
-  program.slices = std::clamp(std::min(workload.slices, affordable), 1, kMaxSimulatedSlices);
+  program.slices = simulated_slices(workload, lowered.chunk_graphs.size(), messages);
   program.messages.reserve(messages);
   program.uses.reserve(2 * messages);
   find_connections(lowered, workload, program);

@@ -17,7 +17,8 @@
 
 namespace react::tuner {
 
-// More slices hardly change the answer (the pipeline's filling shrinks as 1 / slices) but cost in proportion.
+// More slices hardly change the answer (the pipeline's filling shrinks as 1 / slices) but cost in proportion. Patterns of many
+// chunk graphs or messages are simulated in fewer still.
 inline constexpr std::int32_t kMaxSimulatedSlices = 16;
 // Patterns with more messages are not modelled; they are not tuned by the model either.
 inline constexpr std::size_t kMaxModelledMessages = 1 << 18;
