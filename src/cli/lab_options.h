@@ -23,11 +23,11 @@ struct LabFlags {
   std::int64_t from_epoch = 0, until_epoch = -1;
   std::string fail;
   std::int32_t slices = 0;
-  std::string topology = "star", congestion_control = "cubic";
+  std::string topology = "star", congestion_control = "reno";
   std::string policy, parameters_file;
   std::vector<std::string> overrides;
   std::uint64_t seed = 1;
-  std::int64_t interleave = 1;
+  std::int64_t interleave = 10;
   double pause_ms = 0, timeout_s = 30, time_limit_s = 3600;
   int repeat = 1;
   bool oracle = false, oracle_singles_all = false;

@@ -32,12 +32,14 @@ struct ReplayFlags {
 
 Result<std::string> read_trace(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::kSystem, fmt::format("cannot open {}: does it exist, and may it be read?", path));
+  if (!file)
+    return fail(ErrorCode::kSystem, fmt::format("cannot open {}: does it exist, and may it be read?", path));
   std::string text;
   std::string piece(1 << 20, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
     text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kMaxTraceBytes) return invalid(fmt::format("{} is larger than {} bytes", path, kMaxTraceBytes));
+    if (text.size() > kMaxTraceBytes)
+      return invalid(fmt::format("{} is larger than {} bytes", path, kMaxTraceBytes));
   }
   if (file.bad()) return fail(ErrorCode::kSystem, fmt::format("cannot read {}", path));
   return text;
@@ -62,14 +64,15 @@ void print_text(const tuner::ReplayOutcome& outcome) {
     return;
   }
   const auto shown = [](const std::string& line) { return line.empty() ? "(nothing)" : line; };
-  fmt::print("{} epochs, {} decisions: not reproduced; first difference in line {} of the trace\n", outcome.epochs,
-             outcome.reports, outcome.difference->line);
+  fmt::print("{} epochs, {} decisions: not reproduced; first difference in line {} of the trace\n",
+             outcome.epochs, outcome.reports, outcome.difference->line);
   fmt::print("  recorded: {}\n  replayed: {}\n", shown(outcome.difference->recorded),
              shown(outcome.difference->replayed));
 }
 
 int run_replay(const ReplayFlags& flags) {
-  const auto outcome = read_trace(flags.path).and_then([](const std::string& text) { return tuner::replay(text); });
+  const auto outcome =
+      read_trace(flags.path).and_then([](const std::string& text) { return tuner::replay(text); });
   if (!outcome) {
     fmt::print(stderr, "react replay: {}\n", outcome.error().message);
     return 2;
@@ -86,11 +89,14 @@ int run_replay(const ReplayFlags& flags) {
 }  // namespace
 
 void add_replay_command(CLI::App& app, int& exit_code) {
-  CLI::App* replay = app.add_subcommand(
-      "replay", "Runs a recorded trace through the tuner again: every decision, its reason, and whether it is the same");
+  CLI::App* replay = app.add_subcommand("replay",
+                                        "Runs a recorded trace through the tuner again: every decision, its "
+                                        "reason, and whether it is the same");
   replay->footer(kHelp);
   auto flags = std::make_shared<ReplayFlags>();
-  replay->add_option("trace", flags->path, "Trace file, as written by `react lab run --trace` or a process group")
+  replay
+      ->add_option("trace", flags->path,
+                   "Trace file, as written by `react lab run --trace` or a process group")
       ->required();
   replay->add_flag("--json", flags->json, "One JSON document on standard output");
   replay->callback([flags, &exit_code] { exit_code = run_replay(*flags); });

@@ -35,7 +35,7 @@ struct ClusterConfig {
   int external_hosts = 0;
   std::int64_t rate_bits_per_second = 500'000'000;  // of every link
   Bytes queue;                                      // of each switch port toward a host; 0: 2.5 ms of line rate, 64 KB at least
-  std::string congestion_control = "cubic";         // of every connection; reno where the kernel lacks it
+  std::string congestion_control = "reno";  // of every connection, ours and the external ones alike
   std::uint32_t path_seed = 1;                      // leaf-spine: which 5-tuple takes which spine
 };
 

@@ -14,8 +14,8 @@ std::int64_t burst_bytes(std::int64_t rate_bits_per_second) {
   return std::max<std::int64_t>(6000, rate_bits_per_second / 8 / 1000);
 }
 
-// The largest piece that a host hands to its link at once. With the kernel's 64 KB a full queue drops forty packets of a
-// burst in one go, which starves short flows against long ones; with jumbo frames it drops like a switch does.
+// Jumbo frames, as in clusters, and no larger bursts: with the kernel's 64 KB segments a full queue drops forty packets in
+// one go, and with 1,500-byte frames short flows need a second to win back their share from long ones.
 constexpr int kFrameBytes = 9000;
 
 std::string class_line(const char* verb, const std::string& device, std::int64_t rate) {
@@ -42,9 +42,9 @@ Result<void> run_tc(const NetworkNamespace& space, const std::string& lines) {
 
 std::string veth_line(const LinkEnd& near, const LinkEnd& far) {
   return fmt::format(
-      "link add name {} numtxqueues 1 numrxqueues 1 gso_max_size {} type veth peer name {} numtxqueues 1 numrxqueues 1 "
-      "gso_max_size {} netns /proc/self/fd/{}\n",
-      near.device, kFrameBytes, far.device, kFrameBytes, far.space->fd());
+      "link add name {} mtu {} numtxqueues 1 numrxqueues 1 gso_max_size {} type veth "
+      "peer name {} mtu {} numtxqueues 1 numrxqueues 1 gso_max_size {} netns /proc/self/fd/{}\n",
+      near.device, kFrameBytes, kFrameBytes, far.device, kFrameBytes, kFrameBytes, far.space->fd());
 }
 
 std::string shaping_lines(const std::string& device, std::int64_t rate_bits_per_second, Bytes queue) {

@@ -18,7 +18,9 @@ std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-AdditionTree leaf(std::uint64_t rank) { return {mix(rank + 0x9e3779b97f4a7c15ULL), mix(rank + 0x632be59bd9b4e019ULL)}; }
+AdditionTree leaf(std::uint64_t rank) {
+  return {mix(rank + 0x9e3779b97f4a7c15ULL), mix(rank + 0x632be59bd9b4e019ULL)};
+}
 
 // Symmetric in its operands.
 std::uint64_t sum_of(std::uint64_t a, std::uint64_t b, std::uint64_t salt) {
@@ -31,16 +33,21 @@ AdditionTree sum(const AdditionTree& a, const AdditionTree& b) {
 
 bool defined(const Pattern& pattern, pattern::Block block, Rank rank) {
   switch (pattern.collective) {
-    case Collective::kReduce: return rank == pattern.root;
-    case Collective::kReduceScatter: return rank == block;
-    default: return true;
+    case Collective::kReduce:
+      return rank == pattern.root;
+    case Collective::kReduceScatter:
+      return rank == block;
+    default:
+      return true;
   }
 }
 
 class Buffers {
  public:
   Buffers(const Pattern& pattern, const ChunkGraph& graph)
-      : graph_(graph), blocks_(graph.blocks.size()), trees_(blocks_ * static_cast<std::size_t>(pattern.ranks)) {
+      : graph_(graph),
+        blocks_(graph.blocks.size()),
+        trees_(blocks_ * static_cast<std::size_t>(pattern.ranks)) {
     for (Rank r = 0; r < pattern.ranks; ++r)
       for (std::size_t b = 0; b < blocks_; ++b) trees_[index(r, b)] = leaf(static_cast<std::uint64_t>(r));
   }
@@ -63,7 +70,9 @@ class Buffers {
   const AdditionTree& at(Rank rank, std::size_t block) const { return trees_[index(rank, block)]; }
 
  private:
-  std::size_t index(Rank rank, std::size_t block) const { return static_cast<std::size_t>(rank) * blocks_ + block; }
+  std::size_t index(Rank rank, std::size_t block) const {
+    return static_cast<std::size_t>(rank) * blocks_ + block;
+  }
   std::size_t position_of(pattern::Block block) const {
     return static_cast<std::size_t>(std::lower_bound(graph_.blocks.begin(), graph_.blocks.end(), block) -
                                     graph_.blocks.begin());

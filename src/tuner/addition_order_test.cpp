@@ -40,7 +40,8 @@ TEST(AdditionOrder, ReducePositionsChangeItBroadcastPositionsDoNot) {
 TEST(AdditionOrder, ChildrenOfOneParentAreAddedInTurn) {
   // (own + 1) + 3 is not (own + 3) + 1.
   const auto tree = pattern::double_tree_allreduce(8);
-  EXPECT_NE(order_after(tree, {SwapKind::kPosition, 0, {0, 1}, {0, 3}}), addition_order(checked(tree).lowered()));
+  EXPECT_NE(order_after(tree, {SwapKind::kPosition, 0, {0, 1}, {0, 3}}),
+            addition_order(checked(tree).lowered()));
 }
 
 TEST(AdditionOrder, OperandsOfOneAdditionCommute) {
@@ -48,7 +49,11 @@ TEST(AdditionOrder, OperandsOfOneAdditionCommute) {
   const auto exchange = [](pattern::Rank first, pattern::Rank second) {
     pattern::Pattern pattern;
     pattern.ranks = 2;
-    pattern.chunk_graphs = {{"all", 1, {0}, {{0, first, second, pattern::Op::kReduce, {0}}, {1, second, first, pattern::Op::kCopy, {0}}}}};
+    pattern.chunk_graphs = {
+        {"all",
+         1,
+         {0},
+         {{0, first, second, pattern::Op::kReduce, {0}}, {1, second, first, pattern::Op::kCopy, {0}}}}};
     return addition_order(checked(pattern).lowered());
   };
   EXPECT_EQ(exchange(0, 1), exchange(1, 0));

@@ -7,22 +7,32 @@
 namespace react::tuner {
 namespace {
 
-constexpr double kNoWeightBelowBytes = 64 << 10;  // latency, not throughput, decides how long such a flow takes
+constexpr double kNoWeightBelowBytes = 64
+                                       << 10;  // latency, not throughput, decides how long such a flow takes
 constexpr double kFullWeightBytes = 256 << 10;
 constexpr double kMostForeign = 64;
 constexpr double kSmallestSpread = 0.04;
 constexpr std::size_t kSuspectsTried = 4;
-// A link is suspect if its share is below 0.9, at least 70 % of its weight is slower than 0.95, and that is no accident.
+constexpr LinkNumber kNoLink = -1;
+// A link is suspect if its share is below 0.9, at least 70 % of its weight is slower than 0.95, and that is
+// no accident.
 constexpr double kSuspectLogShare = -0.105;
 constexpr double kSlowLogShare = -0.05;
 constexpr double kSlowPart = 0.7;
 constexpr double kLeastSignificance = 3;
 // A link must lower the sum of squared residuals by this many squared spreads, or it explains nothing.
 constexpr double kLeastExplained = 9;
-constexpr double kDenseReach = 0.16;  // of ln(throughput): more than noise, less than the smallest congestion that matters
+constexpr double kSmallResidual = 0.3;
+constexpr double kDenseReach =
+    0.16;  // of ln(throughput): more than noise, less than the smallest congestion that matters
 
 double weight_of(double bytes) {
   return bytes < kNoWeightBelowBytes ? 0 : std::min(1.0, bytes / kFullWeightBytes);
+}
+
+// Square of small residuals, growing only linearly beyond (Huber 1964).
+double loss(double distance) {
+  return distance < kSmallResidual ? distance * distance : kSmallResidual * (2 * distance - kSmallResidual);
 }
 
 // The value below which `part` of the weight lies.
@@ -69,7 +79,8 @@ void set_foreign(Network& network, LinkNumber link, double flows) {
                 : network.foreign_out[static_cast<std::size_t>(link - ranks)]) = flows;
 }
 
-BatchFit::BatchFit(const FluidProgram& program, std::span<const RateStatistics> rates, FluidSimulator& simulator)
+BatchFit::BatchFit(const FluidProgram& program, std::span<const RateStatistics> rates,
+                   FluidSimulator& simulator)
     : program_(program), simulator_(simulator) {
   const std::size_t count = program.connections.size();
   weights_.resize(count);
@@ -93,7 +104,7 @@ void BatchFit::predict(const Network& network) {
   for (std::size_t c = 0; c < predicted_.size(); ++c)
     residuals_[c] = weights_[c] > 0 ? log_rates_[c] - log_capacity_ - std::log(predicted_[c]) : 0;
   follow_capacity();
-  update_spread();
+  spread_ = spread_without(kNoLink);
 }
 
 std::vector<std::pair<double, double>> BatchFit::weighted_residuals() const {
@@ -105,7 +116,7 @@ std::vector<std::pair<double, double>> BatchFit::weighted_residuals() const {
 
 void BatchFit::follow_capacity() {
   if (rule_ == Capacity::kGiven) return;
-  const double shift = rule_ == Capacity::kDensest ? densest_residual()
+  const double shift = rule_ == Capacity::kDensest  ? densest_residual()
                        : rule_ == Capacity::kMedian ? weighted_quantile(weighted_residuals(), 0.5)
                                                     : weighted_quantile(weighted_residuals(), 0.9);
   log_capacity_ += shift;
@@ -113,16 +124,17 @@ void BatchFit::follow_capacity() {
     if (weights_[c] > 0) residuals_[c] -= shift;
 }
 
-// Of the connections that are as the densest part of them: what is slowed down must not pass for noise.
-void BatchFit::update_spread() {
-  const double middle = densest_residual();
-  double squares = 0, total = 0;
-  for (const auto& [value, weight] : weighted_residuals())
-    if (std::abs(value - middle) < kDenseReach) {
-      squares += weight * (value - middle) * (value - middle);
-      total += weight;
-    }
-  spread_ = std::max(kSmallestSpread, total > 0 ? std::sqrt(squares / total) : 0);
+// From the median's distances to the median: a minority that is slowed down does not pass for noise.
+double BatchFit::spread_without(LinkNumber link) const {
+  std::vector<std::pair<double, double>> values;
+  for (std::size_t c = 0; c < residuals_.size(); ++c) {
+    const FluidProgram::Connection& ends = program_.connections[c];
+    if (weights_[c] > 0 && ends.dst != link && program_.ranks + ends.src != link)
+      values.emplace_back(residuals_[c], weights_[c]);
+  }
+  const double middle = weighted_quantile(values, 0.5);
+  for (auto& [value, weight] : values) value = std::abs(value - middle);
+  return std::max(kSmallestSpread, 1.4826 * weighted_quantile(values, 0.5));
 }
 
 double BatchFit::densest_residual() const {
@@ -212,23 +224,25 @@ std::optional<BatchFit::Suspect> BatchFit::suspect(const Network& network, LinkN
     const LinkNumber peer = other_end(c, link);
     if (std::find(peers.begin(), peers.end(), peer) == peers.end()) peers.push_back(peer);
   }
-  // With one peer only, the link into the receiver is supposed to be the cause, until other peers have been seen to be fast there.
+  // With one peer only, the link into the receiver is supposed to be the cause, until other peers have been
+  // seen to be fast there.
   const int needed = link < program_.ranks ? 0 : 1;
   if (peers.size() < 2 && remembered.slow - remembered.fast < needed) return std::nullopt;
   const double share = mean_residual(connections);
-  const double significance = -share / (spread_ * std::sqrt(squares) / total);
-  if (share > kSuspectLogShare || slow < kSlowPart * total || significance < kLeastSignificance) return std::nullopt;
+  const double significance = -share / (spread_without(link) * std::sqrt(squares) / total);
+  if (share > kSuspectLogShare || slow < kSlowPart * total || significance < kLeastSignificance)
+    return std::nullopt;
   return Suspect{link, deficit, std::exp(share), significance};
 }
 
 double BatchFit::misfit() const {
   double sum = 0;
-  for (std::size_t c = 0; c < residuals_.size(); ++c)
-    sum += weights_[c] * std::min(residuals_[c] * residuals_[c], 0.25);
+  for (std::size_t c = 0; c < residuals_.size(); ++c) sum += weights_[c] * loss(std::abs(residuals_[c]));
   return sum;
 }
 
-std::optional<LinkFinding> BatchFit::blame_next(Network& network, std::span<const RememberedPeers> remembered) {
+std::optional<LinkFinding> BatchFit::blame_next(Network& network,
+                                                std::span<const RememberedPeers> remembered) {
   std::vector<Suspect> suspects;
   for (LinkNumber link = 0; link < 2 * program_.ranks; ++link)
     if (const auto found = suspect(network, link, remembered[static_cast<std::size_t>(link)]))
@@ -274,7 +288,8 @@ BatchFit::Evidence BatchFit::evidence(const Network& network, LinkNumber link) {
     return std::abs(std::log(with[i] / predicted_[i])) > 0.05;
   });
   if (!sensitive) return Evidence::kNone;
-  return misfit() - misfit_with > kLeastExplained * spread_with * spread_with ? Evidence::kFor : Evidence::kAgainst;
+  return misfit() - misfit_with > kLeastExplained * spread_with * spread_with ? Evidence::kFor
+                                                                              : Evidence::kAgainst;
 }
 
 }  // namespace react::tuner

@@ -1,9 +1,11 @@
-// Fits a network to one batch: which foreign traffic makes the cost model predict the throughputs that were measured.
+// Fits a network to one batch: which foreign traffic makes the cost model predict the throughputs that were
+// measured.
 //
-// The residual of a connection is ln(measured / predicted). A link whose connections are nearly all slow is suspected; its
-// foreign flows p follow from its share: with k flows of ours, measured / predicted = (k + p_old) / (k + p_new), a fixed
-// point that a few runs of the simulation reach. Greedy: of the links with the largest deficits, the one that explains the
-// measurements best is taken first, then what remains is looked at again.
+// The residual of a connection is ln(measured / predicted). A link whose connections are nearly all slow is
+// suspected; its foreign flows p follow from its share: with k flows of ours, measured / predicted = (k +
+// p_old) / (k + p_new), a fixed point that a few runs of the simulation reach. Greedy: of the links with the
+// largest deficits, the one that explains the measurements best is taken first, then what remains is looked
+// at again.
 //
 // Cost: about 5 simulations per link found and 6 per refit.
 #pragma once
@@ -49,16 +51,19 @@ class BatchFit {
   double predicted(std::size_t connection) const { return predicted_[connection]; }
   double spread() const { return spread_; }
 
-  // Where the capacity comes from: given, or from the residuals after each prediction, by three rules for what is normal. None
-  // of these is right for every network, so the estimator tries all while it knows no capacity.
+  // Where the capacity comes from: given, or from the residuals after each prediction, by three rules for
+  // what is normal. None of these is right for every network, so the estimator tries all while it knows no
+  // capacity.
   enum class Capacity { kGiven, kDensest, kMedian, kFastest };
-  void set_capacity(double bytes_per_second) { log_capacity_ = std::log(bytes_per_second), rule_ = Capacity::kGiven; }
+  void set_capacity(double bytes_per_second) {
+    log_capacity_ = std::log(bytes_per_second), rule_ = Capacity::kGiven;
+  }
   void let_capacity_follow(Capacity rule) { rule_ = rule; }
   double capacity() const { return std::exp(log_capacity_); }
-  // The capacity at which the connections that nothing slows down would be as predicted: where residuals lie densest, the
-  // upper such place if there are several.
+  // The capacity at which the connections that nothing slows down would be as predicted: where residuals lie
+  // densest, the upper such place if there are several.
   double capacity_from_residuals() const { return std::exp(log_capacity_ + densest_residual()); }
-  // Sum of squared residuals, each bounded, by weight.
+  // Sum of the residuals' squares by weight, large ones counted less.
   double misfit() const;
 
   void predict(const Network& network);
@@ -67,7 +72,8 @@ class BatchFit {
   // Blames one more link, refits, predicts; nothing if no link is suspect. remembered: per link.
   std::optional<LinkFinding> blame_next(Network& network, std::span<const RememberedPeers> remembered);
   enum class Evidence { kNone, kAgainst, kFor };
-  // Whether the present pattern says anything about the link's foreign flows, and if so, whether they explain enough.
+  // Whether the present pattern says anything about the link's foreign flows, and if so, whether they explain
+  // enough.
   Evidence evidence(const Network& network, LinkNumber link);
 
  private:
@@ -78,12 +84,13 @@ class BatchFit {
   double mean_residual(const std::vector<std::int32_t>& connections) const;
   std::vector<std::int32_t> informative(const Network& network, LinkNumber link) const;
   bool adjust(Network& network, LinkNumber link) const;
-  std::optional<Suspect> suspect(const Network& network, LinkNumber link, const RememberedPeers& remembered) const;
+  std::optional<Suspect> suspect(const Network& network, LinkNumber link,
+                                 const RememberedPeers& remembered) const;
   LinkNumber other_end(std::int32_t connection, LinkNumber link) const;
   std::vector<std::pair<double, double>> weighted_residuals() const;
   double densest_residual() const;
   void follow_capacity();
-  void update_spread();
+  double spread_without(LinkNumber link) const;
 
   const FluidProgram& program_;
   FluidSimulator& simulator_;

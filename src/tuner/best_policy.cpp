@@ -11,16 +11,21 @@ namespace {
 using pattern::CheckedPattern;
 using pattern::Rank;
 
-// A cause this sure and this strong is acted upon at once; a weaker one has to be seen in the next batch as well.
-constexpr double kSureSignificance = 6;
-constexpr double kStrongShare = 0.85;
+constexpr double kShowing = 0.9;
 constexpr double kClearlySlower = 1.10;
 constexpr std::int32_t kQuietBatchesBeforeRestore = 2;
 constexpr std::int32_t kPersistentBatches = 4;
+constexpr double kPersistentShare = 0.8;
 constexpr std::size_t kMostBaselines = 16;
 constexpr std::size_t kCausesNamed = 3;
 
-bool strong(const Cause& cause) { return cause.significance >= kSureSignificance && cause.share <= kStrongShare; }
+// Slow paths come and go with the noise; links do not.
+bool other_links(const Network& a, const Network& b) {
+  Network links_of_a = a, links_of_b = b;
+  links_of_a.slow_paths.clear();
+  links_of_b.slow_paths.clear();
+  return markedly_different(links_of_a, links_of_b);
+}
 
 double percent(double part) { return 100 * part; }
 
@@ -31,12 +36,14 @@ BestPolicy::BestPolicy(const Parameters& parameters, const CheckedPattern& initi
       estimator_(initial.pattern().ranks, {parameters.steady_threshold, parameters.sporadic_threshold},
                  std::max(1, parameters.history_epochs / parameters.batch_epochs)),
       admission_(initial, parameters.deterministic),
+      network_(initial.pattern().ranks),
       searched_in_(initial.pattern().ranks) {}
 
 Assessment BestPolicy::observe(const Batch& batch) {
   Assessment assessment;
   if (message_count(batch.current.lowered()) > kMaxModelledMessages) {
-    assessment.reason = fmt::format("more than {} messages per epoch: too many for the cost model", kMaxModelledMessages);
+    assessment.reason =
+        fmt::format("more than {} messages per epoch: too many for the cost model", kMaxModelledMessages);
     return assessment;
   }
   const FluidProgram program = compile(batch.current.lowered(), batch.workload);
@@ -47,10 +54,12 @@ Assessment BestPolicy::observe(const Batch& batch) {
     return assessment;
   }
   quiet_time_ = simulator_.run(program, Network(program.ranks)).time;
-  time_ = simulator_.run(program, estimator_.network()).time;
-  // What the model leaves out (latency, processors) does not shrink with a swap: gains count against the measured time.
-  measured_ = std::max(time_, static_cast<double>(batch.median_time.count()) * 1e-9 *
-                                  estimator_.capacity_bytes_per_second());
+  network_ = estimator_.believed();
+  time_ = simulator_.run(program, network_).time;
+  // What the model leaves out (latency, processors) does not shrink with a swap: gains count against the
+  // measured time.
+  measured_ = std::max(
+      time_, static_cast<double>(batch.median_time.count()) * 1e-9 * estimator_.capacity_bytes_per_second());
   assessment.flows = congested_flows(program, rates);
   judge(batch, assessment);
   return assessment;
@@ -70,7 +79,8 @@ std::vector<std::int32_t> BestPolicy::congested_flows(const FluidProgram& progra
   return flows;
 }
 
-// Congestion counts if it costs time (in the model, and against this pattern's own time when quiet) and is no accident.
+// Congestion counts if it costs time (in the model, and against this pattern's own time when quiet) and is no
+// accident.
 void BestPolicy::judge(const Batch& batch, Assessment& assessment) {
   const double cost = (time_ - quiet_time_) / measured_;
   const auto median = static_cast<double>(batch.median_time.count());
@@ -81,16 +91,19 @@ void BestPolicy::judge(const Batch& batch, Assessment& assessment) {
   if (estimator_.causes().empty()) {
     assessment.reason = "no congestion";
   } else if (cost < least_gain()) {
-    assessment.reason = fmt::format("{}; not on the critical path: costs {:.0f} %", causes_in_words(), percent(cost));
+    assessment.reason =
+        fmt::format("{}; not on the critical path: costs {:.0f} %", causes_in_words(), percent(cost));
   } else if (known && slower < 1 + parameters_.estimated_gain && !is_persistent()) {
-    assessment.reason = fmt::format("{}; yet the time is {:.2f} of what it was without", causes_in_words(), slower);
+    assessment.reason =
+        fmt::format("{}; yet the time is {:.2f} of what it was without", causes_in_words(), slower);
   } else {
     assessment.congested = true;
     assessment.reason = fmt::format("{}; costs {:.0f} %", causes_in_words(), percent(cost));
   }
   if (assessment.congested) {
+    assessment.new_state =
+        failures_ == 0 ? markedly_different(network_, searched_in_) : other_links(network_, searched_in_);
     assessment.sure = is_sure(known && slower >= kClearlySlower);
-    assessment.new_state = markedly_different(estimator_.network(), searched_in_);
     if (assessment.new_state) admission_.forget_refusals();
     quiet_batches_ = 0;
   } else {
@@ -103,18 +116,19 @@ void BestPolicy::judge(const Batch& batch, Assessment& assessment) {
 bool BestPolicy::is_sure(bool clearly_slower) const {
   const std::vector<Cause>& causes = estimator_.causes();
   return std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
-    const bool at_once = strong(cause) && (clearly_slower || failures_ < 2);
-    return at_once || cause.batches >= 2 + failures_;
+    if (strong(cause) && (clearly_slower || failures_ == 0)) return true;
+    return cause.share <= kShowing && cause.batches >= (strong(cause) ? 1 : 2) + failures_;
   });
 }
 
-// A strong cause that stays may have been there when the time without congestion was learned. It is worth a trial, but each
-// that fails makes the next one rarer.
+// A cause that stays may have been there when the time without congestion was learned. It is worth a trial,
+// but each that fails makes the next one rarer.
 bool BestPolicy::is_persistent() const {
   const std::vector<Cause>& causes = estimator_.causes();
-  const std::int32_t needed = kPersistentBatches << std::min(2 * failures_, 12);
-  return std::any_of(causes.begin(), causes.end(),
-                     [&](const Cause& cause) { return strong(cause) && cause.batches >= needed; });
+  return std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+    const std::int32_t needed = strong(cause) ? kPersistentBatches : 2 * kPersistentBatches;
+    return cause.share <= kPersistentShare && cause.batches >= needed << std::min(2 * failures_, 12);
+  });
 }
 
 std::string BestPolicy::causes_in_words() const {
@@ -138,20 +152,20 @@ std::vector<Rank> BestPolicy::congested_ranks() const {
 }
 
 std::optional<Proposal> BestPolicy::search(const Batch& batch, std::int32_t /*round*/, std::string& why) {
-  searched_in_ = estimator_.network();
+  searched_in_ = network_;
   SearchTask task;
   task.current = &batch.current;
   task.initial = &batch.initial;
   task.workload = batch.workload;
-  task.network = &estimator_.network();
+  task.network = &network_;
   task.focus = congested_ranks();
   task.most_swaps = parameters_.transformations_per_turn;
   task.good_enough = quiet_time_;
   SearchResult found = search_best(task, admission_, simulator_);
   const double gain = (found.time_before - found.time_after) / measured_;
   if (gain < least_gain()) {
-    why = fmt::format("best of {} patterns would bring {:.1f} %, less than {:.1f} %", found.evaluated, percent(gain),
-                      percent(least_gain()));
+    why = fmt::format("best of {} patterns would bring {:.1f} %, less than {:.1f} %", found.evaluated,
+                      percent(gain), percent(least_gain()));
     return std::nullopt;
   }
   return Proposal{found.pattern, found.swaps, gain, in_words(batch, found, gain)};
@@ -171,12 +185,15 @@ std::optional<Proposal> BestPolicy::restore(const Batch& batch) {
   const bool away = fingerprint(batch.current.pattern()) != fingerprint(batch.initial.pattern());
   if (!away || !estimator_.judged() || !estimator_.network().quiet() || quiet_batches_ < restore_after_)
     return std::nullopt;
-  const double initial_time = simulator_.run(compile(batch.initial.lowered(), batch.workload), estimator_.network()).time;
+  const double initial_time = simulator_.run(compile(batch.initial.lowered(), batch.workload), network_).time;
   const double gain = (time_ - initial_time) / measured_;
   if (gain < least_gain()) return std::nullopt;
   restoring_ = true;
-  return Proposal{batch.initial, {}, gain,
-                  fmt::format("no congestion: back to the initial pattern, estimated -{:.0f} %", percent(gain))};
+  return Proposal{
+      batch.initial,
+      {},
+      gain,
+      fmt::format("no congestion: back to the initial pattern, estimated -{:.0f} %", percent(gain))};
 }
 
 void BestPolicy::kept() {
@@ -207,7 +224,8 @@ BestPolicy::Baseline* BestPolicy::baseline_of(const pattern::Pattern& pattern) {
   return at == baselines_.end() ? nullptr : &*at;
 }
 
-// Follows the time without congestion, down at once, up slowly, so that creeping congestion does not pass for normal.
+// Follows the time without congestion, down at once, up slowly, so that creeping congestion does not pass for
+// normal.
 void BestPolicy::learn_baseline(const Batch& batch, Baseline* baseline) {
   const auto median = static_cast<double>(batch.median_time.count());
   if (baseline == nullptr) {

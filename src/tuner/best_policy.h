@@ -1,8 +1,8 @@
 // Policy::kBest: estimates the foreign traffic, and takes the best of all admissible swaps by the cost model.
 //
-// Congestion is on the critical path if the model's time with the estimated foreign traffic exceeds that without by the least
-// gain, and, once this pattern's own time without congestion is known, if the measured time does so too. So neither noise
-// nor an error of the model that is always there makes it change anything.
+// Congestion is on the critical path if the model's time with the estimated foreign traffic exceeds that
+// without by the least gain, and, once this pattern's own time without congestion is known, if the measured
+// time does so too. So neither noise nor an error of the model that is always there makes it change anything.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,8 @@ class BestPolicy final : public SearchPolicy {
   };
   // e as a part of the time before: (1 + e) times faster.
   double least_gain() const { return parameters_.estimated_gain / (1 + parameters_.estimated_gain); }
-  std::vector<std::int32_t> congested_flows(const FluidProgram& program, std::span<const RateStatistics> rates) const;
+  std::vector<std::int32_t> congested_flows(const FluidProgram& program,
+                                            std::span<const RateStatistics> rates) const;
   void judge(const Batch& batch, Assessment& assessment);
   bool is_sure(bool clearly_slower) const;
   bool is_persistent() const;
@@ -50,6 +51,7 @@ class BestPolicy final : public SearchPolicy {
   Estimator estimator_;
   FluidSimulator simulator_;
   Admission admission_;
+  Network network_;      // the estimate that is acted upon
   Network searched_in_;  // the estimate at the last search
   // Of the batch last observed; bytes at link capacity.
   double time_ = 0, quiet_time_ = 0, measured_ = 0;

@@ -19,7 +19,7 @@ constexpr double kTie = 1e-9;
 constexpr std::size_t kMostWork = 12'000'000;       // connection updates of all simulations
 constexpr std::size_t kMostEdgeChecks = 2'000'000;  // edges of all patterns checked
 
-constexpr double kUncertainty = 1.25;               // of the estimated foreign traffic
+constexpr double kUncertainty = 1.25;  // of the estimated foreign traffic
 constexpr double kFarAbove = 1.1;
 constexpr std::int32_t kSmoothSlices = 4;
 
@@ -45,9 +45,9 @@ class Search {
         less_(scaled(*task.network, 1 / kUncertainty)),
         more_(scaled(*task.network, kUncertainty)) {}
 
-  // Mean over the estimate and somewhat less and more foreign traffic: a pattern that is fast only if the estimate is
-  // exact, because two whole chunks just miss each other, is not fast. Sliced patterns have no such edges. Given up, with a
-  // time above it, at `limit`.
+  // Mean over the estimate and somewhat less and more foreign traffic: a pattern that is fast only if the
+  // estimate is exact, because two whole chunks just miss each other, is not fast. Sliced patterns have no
+  // such edges. Given up, with a time above it, at `limit`.
   double time_of(const CheckedPattern& checked, double limit = 1e300) {
     ++evaluated_;
     const FluidProgram program = compile(checked.lowered(), task_.workload);
@@ -88,7 +88,8 @@ class Search {
     for (const Swap& swap : candidate_swaps(parent.pattern, pattern::position_classes(parent.pattern), focus))
       ordered.emplace_back(bounds.after(swap), swap);
     // Stable: candidates of equal bound stay in the order that decides ties.
-    std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     return ordered;
   }
 
@@ -96,7 +97,8 @@ class Search {
     const std::uint64_t print = fingerprint(node.pattern.pattern());
     for (const Node& other : found)
       if (fingerprint(other.pattern.pattern()) == print) return;
-    const auto at = std::find_if(found.begin(), found.end(), [&](const Node& other) { return precedes(node, other); });
+    const auto at =
+        std::find_if(found.begin(), found.end(), [&](const Node& other) { return precedes(node, other); });
     found.insert(at, std::move(node));
     if (found.size() > keep) found.pop_back();
   }
@@ -134,7 +136,8 @@ SearchResult search_best(const SearchTask& task, const Admission& admission, Flu
   Search search(task, admission, simulator);
   const double before = search.time_of(*task.current);
   std::vector<Node> roots{{*task.current, {}, false, before}};
-  if (fingerprint(task.initial->pattern()) != fingerprint(task.current->pattern()) && admission.admits(*task.initial))
+  if (fingerprint(task.initial->pattern()) != fingerprint(task.current->pattern()) &&
+      admission.admits(*task.initial))
     roots.push_back({*task.initial, {}, true, search.time_of(*task.initial)});
 
   std::vector<Node> best{roots.front()};

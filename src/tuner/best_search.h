@@ -1,15 +1,17 @@
-// The search of Policy::kBest: evaluates all admissible swaps with the cost model and takes the best, again and again.
+// The search of Policy::kBest: evaluates all admissible swaps with the cost model and takes the best, again
+// and again.
 //
-// From the current pattern, and from the initial one if that is another: all single swaps; from the few best of them all
-// second swaps (a pair can gain where neither of its swaps does alone); then greedily one more at a time, while each brings
-// at least a hundredth. Branch and bound: candidates are taken by their load bound (load_bound.h) and the search stops at the
-// first bound above the best time found; simulations are given up at that time.
+// From the current pattern, and from the initial one if that is another: all single swaps; from the few best
+// of them all second swaps (a pair can gain where neither of its swaps does alone); then greedily one more at
+// a time, while each brings at least a hundredth. Branch and bound: candidates are taken by their load bound
+// (load_bound.h) and the search stops at the first bound above the best time found; simulations are given up
+// at that time.
 //
 // Patterns of more than 16 ranks: only swaps that touch a rank of `focus` (the congested ones) are tried.
 //
-// Cost: the work of all simulations is bounded by a fixed budget, about a quarter of a second; 8 ranks, 16 slices: some 200
-// single swaps and as many per beam entry, mostly pruned, 5 to 30 ms. Deterministic: of equally fast patterns the one with
-// fewer, then finer swaps, then lower indices.
+// Cost: the work of all simulations is bounded by a fixed budget, about a quarter of a second; 8 ranks, 16
+// slices: some 200 single swaps and as many per beam entry, mostly pruned, 5 to 30 ms. Deterministic: of
+// equally fast patterns the one with fewer, then finer swaps, then lower indices.
 #pragma once
 
 #include <cstddef>

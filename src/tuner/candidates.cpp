@@ -48,7 +48,8 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 
 }  // namespace
 
-std::vector<Swap> candidate_swaps(const CheckedPattern& checked, const std::vector<pattern::PositionClasses>& classes,
+std::vector<Swap> candidate_swaps(const CheckedPattern& checked,
+                                  const std::vector<pattern::PositionClasses>& classes,
                                   const std::vector<Rank>* focus) {
   std::vector<Swap> swaps;
   Collector collector(focus, swaps);
@@ -60,7 +61,8 @@ std::vector<Swap> candidate_swaps(const CheckedPattern& checked, const std::vect
           collector.add(SwapKind::kPosition, static_cast<std::int32_t>(g), members[a], members[b]);
   const auto graphs = static_cast<std::int32_t>(pattern.chunk_graphs.size());
   if (graphs > 1 || !symmetric(pattern.collective))
-    for (std::int32_t g = 0; g < graphs; ++g) add_rank_pairs(collector, SwapKind::kChunkLocal, g, pattern.ranks);
+    for (std::int32_t g = 0; g < graphs; ++g)
+      add_rank_pairs(collector, SwapKind::kChunkLocal, g, pattern.ranks);
   if (symmetric(pattern.collective)) add_rank_pairs(collector, SwapKind::kGlobal, 0, pattern.ranks);
   return swaps;
 }

@@ -25,7 +25,9 @@ std::size_t flow_count(const CheckedPattern& checked) {
   return count;
 }
 
-double ratio(Nanoseconds a, Nanoseconds b) { return static_cast<double>(a.count()) / static_cast<double>(b.count()); }
+double ratio(Nanoseconds a, Nanoseconds b) {
+  return static_cast<double>(a.count()) / static_cast<double>(b.count());
+}
 
 }  // namespace
 
@@ -118,7 +120,8 @@ Report Controller::State::conclude() {
     report.reason = assessment.reason + "; the policy is off";
   } else if (pending) {
     report.outcome = Outcome::kWaiting;
-    report.reason = fmt::format("version {} has not taken effect yet; {}", pending->version, assessment.reason);
+    report.reason =
+        fmt::format("version {} has not taken effect yet; {}", pending->version, assessment.reason);
   } else {
     report.outcome = Outcome::kQuiet;
     if (trial) judge_trial(batch, assessment, report);
@@ -129,13 +132,16 @@ Report Controller::State::conclude() {
   return report;
 }
 
-// A change must have made an epoch (1 + tr) times faster; a restoration must not have made it slower by as much.
+// A change must have made an epoch (1 + tr) times faster; a restoration must not have made it slower by as
+// much.
 void Controller::State::judge_trial(const Batch& batch, const Assessment& assessment, Report& report) {
   const Nanoseconds before = trial->median_before;
   const double faster = ratio(before, batch.median_time);
-  const double needed = trial->restores ? 1 / (1 + parameters.rollback_threshold) : 1 + parameters.rollback_threshold;
-  const std::string measured = fmt::format("measured {:.2f} ms after {:.2f} ms", static_cast<double>(batch.median_time.count()) * 1e-6,
-                                           static_cast<double>(before.count()) * 1e-6);
+  const double needed =
+      trial->restores ? 1 / (1 + parameters.rollback_threshold) : 1 + parameters.rollback_threshold;
+  const std::string measured =
+      fmt::format("measured {:.2f} ms after {:.2f} ms", static_cast<double>(batch.median_time.count()) * 1e-6,
+                  static_cast<double>(before.count()) * 1e-6);
   if (faster >= needed) {
     report.outcome = Outcome::kKept;
     report.reason = fmt::format("version {} kept: {}; ", version, measured);
@@ -144,9 +150,9 @@ void Controller::State::judge_trial(const Batch& batch, const Assessment& assess
     trial.reset();
     return;
   }
-  report.reason = fmt::format("version {} undone: {}, {:.2f} times faster where {:.2f} is needed{}; {}", version, measured,
-                              faster, needed,
-                              assessment.new_state ? " (congestion has changed meanwhile)" : "", assessment.reason);
+  report.reason = fmt::format(
+      "version {} undone: {}, {:.2f} times faster where {:.2f} is needed{}; {}", version, measured, faster,
+      needed, assessment.new_state ? " (congestion has changed meanwhile)" : "", assessment.reason);
   roll_back(report);
 }
 

@@ -21,25 +21,25 @@
 namespace react::tuner {
 
 enum class Outcome {
-  kQuiet,       // no congestion on the critical path
-  kResting,     // congestion, but the search rests or is used up
-  kNoBetter,    // congestion, but no admissible change promises enough
-  kChange,      // a new pattern is proposed
-  kKept,        // the last change brought what it had to
-  kRollBack,    // the last change did not bring enough; the pattern before it is proposed again
-  kRestore,     // congestion is gone; the initial pattern is estimated faster and proposed again
-  kWaiting,     // a proposal has not taken effect yet
+  kQuiet,     // no congestion on the critical path
+  kResting,   // congestion, but the search rests or is used up
+  kNoBetter,  // congestion, but no admissible change promises enough
+  kChange,    // a new pattern is proposed
+  kKept,      // the last change brought what it had to
+  kRollBack,  // the last change did not bring enough; the pattern before it is proposed again
+  kRestore,   // congestion is gone; the initial pattern is estimated faster and proposed again
+  kWaiting,   // a proposal has not taken effect yet
 };
 
 // What the controller concluded from one batch of epochs.
 struct Report {
   std::int64_t epoch = 0;  // the batch's last epoch
   Outcome outcome = Outcome::kQuiet;
-  std::string reason;      // one line, in words and figures
-  Nanoseconds mean_time{0};          // communication time over the batch
-  std::vector<std::int32_t> congested_flows;  // flat edge numbers
-  std::vector<pattern::Swap> swaps;  // kChange: what was changed, in order
-  double estimated_gain = 0;         // kChange: 1 - estimated time after / estimated time before
+  std::string reason;                             // one line, in words and figures
+  Nanoseconds mean_time{0};                       // communication time over the batch
+  std::vector<std::int32_t> congested_flows;      // flat edge numbers
+  std::vector<pattern::Swap> swaps;               // kChange: what was changed, in order
+  double estimated_gain = 0;                      // kChange: 1 - estimated time after / estimated time before
   std::optional<std::uint32_t> proposed_version;  // kChange, kRollBack, kRestore
   std::optional<pattern::CheckedPattern> proposal;
 };

@@ -25,13 +25,14 @@ CriticalPath path_of_graph(const ChunkGraph& graph, pattern::Rank ranks, std::sp
       const Arrival& from = at[static_cast<std::size_t>(edge.src)];
       previous[last] = from.last_edge;
       Arrival& to = next[static_cast<std::size_t>(edge.dst)];
-      if (from.length + weights[last] > to.length) to = {from.length + weights[last], static_cast<std::int32_t>(last)};
+      if (from.length + weights[last] > to.length)
+        to = {from.length + weights[last], static_cast<std::int32_t>(last)};
     }
     at.swap(next);
     first = last;
   }
-  const auto end =
-      std::max_element(at.begin(), at.end(), [](const Arrival& a, const Arrival& b) { return a.length < b.length; });
+  const auto end = std::max_element(at.begin(), at.end(),
+                                    [](const Arrival& a, const Arrival& b) { return a.length < b.length; });
   CriticalPath path;
   path.length = end->length;
   for (std::int32_t edge = end->last_edge; edge >= 0; edge = previous[static_cast<std::size_t>(edge)])

@@ -1,4 +1,5 @@
-// The critical path of a TEN whose edges are weighted with flow times (paper section 5.4): the path with the largest sum.
+// The critical path of a TEN whose edges are weighted with flow times (paper section 5.4): the path with the
+// largest sum.
 //
 // Ranks may wait between steps at no cost; chunk graphs run side by side, so the longest of theirs counts.
 // Cost: O(edges + ranks x chunk graphs).

@@ -26,7 +26,8 @@ TEST(CriticalPath, GoesThroughTheSlowFlowAndStaysConnected) {
   EXPECT_NE(std::find(path.edges.begin(), path.edges.end(), 16), path.edges.end());
   const auto& edges = tree.lowered().chunk_graphs[1].edges;
   for (std::size_t i = 1; i < path.edges.size(); ++i)
-    EXPECT_EQ(edges[static_cast<std::size_t>(path.edges[i - 1] - 14)].dst, edges[static_cast<std::size_t>(path.edges[i] - 14)].src);
+    EXPECT_EQ(edges[static_cast<std::size_t>(path.edges[i - 1] - 14)].dst,
+              edges[static_cast<std::size_t>(path.edges[i] - 14)].src);
 }
 
 TEST(FlowHistory, CorrectsByDegreeAndSizeAndForgets) {
@@ -35,7 +36,8 @@ TEST(FlowHistory, CorrectsByDegreeAndSizeAndForgets) {
   history.add(5, shapes, std::vector<double>{10, 30, 50});
   EXPECT_DOUBLE_EQ(history.estimate().time_ns({0, 1, 1, 100}), 10);
   EXPECT_DOUBLE_EQ(history.estimate().time_ns({0, 1, 2, 300}), 60);  // twice the degree, three times the size
-  EXPECT_DOUBLE_EQ(history.estimate().time_ns({7, 8, 2, 100}), 50);  // never seen: the median of its degree (upper of two)
+  EXPECT_DOUBLE_EQ(history.estimate().time_ns({7, 8, 2, 100}),
+                   50);  // never seen: the median of its degree (upper of two)
   history.add(65, {{0, 1, 1, 100}}, std::vector<double>{20});
   EXPECT_DOUBLE_EQ(history.estimate().time_ns({0, 1, 1, 100}), 20);  // epoch 5 is 60 epochs ago
 }

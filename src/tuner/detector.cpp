@@ -20,11 +20,13 @@ std::vector<Congestion> detect(std::span<const RateStatistics> rates, std::span<
   return found;
 }
 
-std::vector<double> degree_expectation(const pattern::Pattern& lowered, std::span<const RateStatistics> rates) {
+std::vector<double> degree_expectation(const pattern::Pattern& lowered,
+                                       std::span<const RateStatistics> rates) {
   const pattern::Degrees degrees(lowered);
   std::vector<std::size_t> degree_of;
   for (const pattern::ChunkGraph& graph : lowered.chunk_graphs)
-    for (const pattern::Edge& edge : graph.edges) degree_of.push_back(static_cast<std::size_t>(degrees.of(edge)));
+    for (const pattern::Edge& edge : graph.edges)
+      degree_of.push_back(static_cast<std::size_t>(degrees.of(edge)));
   const std::size_t largest = degree_of.empty() ? 0 : *std::max_element(degree_of.begin(), degree_of.end());
   std::vector<double> sum(largest + 1, 0), count(largest + 1, 0);
   for (std::size_t f = 0; f < rates.size(); ++f)

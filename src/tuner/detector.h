@@ -1,7 +1,7 @@
 // Which flows are congested (paper section 5.2): slower than expected in nearly every epoch, or by turns.
 //
-// One test for both policies; they differ in what they expect of a flow. The paper expects what flows of the same TEN degree
-// get on average; the cost model expects what its simulation of a quiet network says.
+// One test for both policies; they differ in what they expect of a flow. The paper expects what flows of the
+// same TEN degree get on average; the cost model expects what its simulation of a quiet network says.
 #pragma once
 
 #include <span>
@@ -24,9 +24,11 @@ std::vector<Congestion> detect(std::span<const RateStatistics> rates, std::span<
                                const Thresholds& thresholds);
 
 // Per flat edge: the mean over all measured flows of the same TEN degree.
-std::vector<double> degree_expectation(const pattern::Pattern& lowered, std::span<const RateStatistics> rates);
+std::vector<double> degree_expectation(const pattern::Pattern& lowered,
+                                       std::span<const RateStatistics> rates);
 
-// d2 for the cost model: networks differ in how much all their flows vary, so a flow must vary twice as much as the median flow.
+// d2 for the cost model: networks differ in how much all their flows vary, so a flow must vary twice as much
+// as the median flow.
 double sporadic_threshold_of(std::span<const RateStatistics> rates, double sporadic);
 
 }  // namespace react::tuner

@@ -19,11 +19,14 @@ TEST(RateStatistics, KnownValues) {
 }
 
 TEST(Detector, SteadySporadicAndNeither) {
-  const std::vector<RateStatistics> rates{summarize({1.0, 1.0, 1.0}), summarize({0.79, 0.79, 0.79}),
-                                          summarize({0.81, 0.81, 0.81}), summarize({1.0, 0.5, 1.0}), {}};
+  const std::vector<RateStatistics> rates{summarize({1.0, 1.0, 1.0}),
+                                          summarize({0.79, 0.79, 0.79}),
+                                          summarize({0.81, 0.81, 0.81}),
+                                          summarize({1.0, 0.5, 1.0}),
+                                          {}};
   const std::vector<double> expected{1, 1, 1, 1, 1};
-  const std::vector<Congestion> want{Congestion::kNone, Congestion::kSteady, Congestion::kNone, Congestion::kSporadic,
-                                     Congestion::kNone};
+  const std::vector<Congestion> want{Congestion::kNone, Congestion::kSteady, Congestion::kNone,
+                                     Congestion::kSporadic, Congestion::kNone};
   EXPECT_EQ(detect(rates, expected, {}), want);
 }
 
@@ -41,13 +44,14 @@ TEST(Detector, DegreeExpectationIsTheMeanOfTheClass) {
   const auto expected = degree_expectation(tree.lowered(), rates);
   double highest = 0, lowest = 1e9;
   for (const double value : expected) highest = std::max(highest, value), lowest = std::min(lowest, value);
-  EXPECT_GT(highest, 1.0);       // the class of flow 0
-  EXPECT_DOUBLE_EQ(lowest, 1.0); // the other classes do not know of it
+  EXPECT_GT(highest, 1.0);        // the class of flow 0
+  EXPECT_DOUBLE_EQ(lowest, 1.0);  // the other classes do not know of it
   EXPECT_EQ(expected[0], highest);
 }
 
 TEST(Detector, SporadicThresholdFollowsTheNetworksOwnVariation) {
-  const std::vector<RateStatistics> calm{summarize({1.0, 1.02}), summarize({1.0, 1.01}), summarize({1.0, 2.0})};
+  const std::vector<RateStatistics> calm{summarize({1.0, 1.02}), summarize({1.0, 1.01}),
+                                         summarize({1.0, 2.0})};
   EXPECT_DOUBLE_EQ(sporadic_threshold_of(calm, 0.15), 0.15);
   const std::vector<RateStatistics> wild{summarize({1.0, 2.0}), summarize({1.0, 2.0}), summarize({1.0, 2.0})};
   EXPECT_NEAR(sporadic_threshold_of(wild, 0.15), 2.0 / 3, 1e-9);

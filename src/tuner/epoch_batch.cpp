@@ -60,7 +60,8 @@ std::span<const EpochRecord> since_change(std::span<const EpochRecord> epochs) {
 
 bool fits(const EpochRecord& record, std::size_t ranks, std::size_t flows) {
   return record.durations.size() == ranks && record.flows.size() == flows &&
-         std::all_of(record.durations.begin(), record.durations.end(), [](Nanoseconds d) { return d.count() >= 0; }) &&
+         std::all_of(record.durations.begin(), record.durations.end(),
+                     [](Nanoseconds d) { return d.count() >= 0; }) &&
          std::all_of(record.flows.begin(), record.flows.end(),
                      [](const FlowRecord& flow) { return flow.size.count >= 0 && flow.active.count() >= 0; });
 }

@@ -7,7 +7,8 @@ namespace {
 
 std::vector<EpochRecord> epochs_of(std::initializer_list<int> times) {
   std::vector<EpochRecord> epochs;
-  for (const int time : times) epochs.push_back({static_cast<std::int64_t>(epochs.size()), 0, {Nanoseconds{time}}, {}});
+  for (const int time : times)
+    epochs.push_back({static_cast<std::int64_t>(epochs.size()), 0, {Nanoseconds{time}}, {}});
   return epochs;
 }
 

@@ -16,6 +16,9 @@ constexpr double kLeastForeign = 0.2;  // less is noise
 constexpr double kFreePath = 0.9;      // a path factor above is none
 constexpr double kDecay = 0.9;         // per batch, of what the present pattern cannot measure
 constexpr double kSlowShare = 0.9;
+constexpr double kSlowPart = 0.7;
+constexpr double kSureSignificance = 6;
+constexpr double kStrongShare = 0.85;
 constexpr double kLeastPathSignificance = 3;
 constexpr double kCauseCost = 0.06;  // in squared residuals: about nine times the square of a usual error
 
@@ -53,9 +56,12 @@ double mean_residual(const PairView& pair, const BatchFit& fit) {
 
 bool touches(const Cause& cause, const FluidProgram::Connection& connection) {
   switch (cause.kind) {
-    case Cause::Kind::kIngress: return connection.dst == cause.rank;
-    case Cause::Kind::kEgress: return connection.src == cause.rank;
-    case Cause::Kind::kPath: return connection.src == cause.rank && connection.dst == cause.peer;
+    case Cause::Kind::kIngress:
+      return connection.dst == cause.rank;
+    case Cause::Kind::kEgress:
+      return connection.src == cause.rank;
+    case Cause::Kind::kPath:
+      return connection.src == cause.rank && connection.dst == cause.peer;
   }
   return false;
 }
@@ -94,11 +100,16 @@ void Estimator::observe(const FluidProgram& program, std::span<const RateStatist
   remember_pairs(program, fit);
 }
 
-// At first as measured; then slowly: up when connections are faster than predicted, hardly at all when all are slow at once.
+// At first as measured; then slowly: up when connections are faster than predicted, hardly at all when all
+// are slow at once.
 void Estimator::learn_capacity(BatchFit& fit) {
   fit.predict(network_);
   const double ratio = fit.capacity_from_residuals() / capacity_;
-  const double step = observed_batches_ <= 1 ? 1 : !settled() ? 0.5 : ratio >= 1 ? 0.3 : ratio > 0.9 ? 0.2 : 0.02;
+  const double step = observed_batches_ <= 1 ? 1
+                      : !settled()           ? 0.5
+                      : ratio >= 1           ? 0.3
+                      : ratio > 0.9          ? 0.2
+                                             : 0.02;
   capacity_ *= std::pow(ratio, step);
   fit.set_capacity(capacity_);
 }
@@ -157,7 +168,8 @@ void Estimator::add_link_cause(const LinkFinding& finding) {
   causes_.push_back(cause);
 }
 
-void Estimator::find_paths(BatchFit& fit, const FluidProgram& program, std::span<const RateStatistics> rates) {
+void Estimator::find_paths(BatchFit& fit, const FluidProgram& program,
+                           std::span<const RateStatistics> rates) {
   drop_paths_in_use(program, fit);
   fit.predict(network_);
   std::vector<double> expected(rates.size());
@@ -191,7 +203,8 @@ void Estimator::find_paths(BatchFit& fit, const FluidProgram& program, std::span
   }
 }
 
-// Traces of foreign traffic are dropped; what the present pattern cannot measure is believed a little less each batch.
+// Traces of foreign traffic are dropped; what the present pattern cannot measure is believed a little less
+// each batch.
 void Estimator::prune(BatchFit& fit) {
   const auto links = static_cast<LinkNumber>(2 * network_.foreign_in.size());
   for (LinkNumber link = 0; link < links; ++link) {
@@ -205,7 +218,8 @@ void Estimator::prune(BatchFit& fit) {
   }
 }
 
-// Brings the list of causes in line with the network and says how much each costs the connections that it touches.
+// Brings the list of causes in line with the network and says how much each costs the connections that it
+// touches.
 void Estimator::describe(BatchFit& fit, const FluidProgram& program) {
   fit.predict(Network(program.ranks));
   for (std::size_t c = 0; c < quiet_rates_.size(); ++c)
@@ -226,10 +240,31 @@ void Estimator::describe(BatchFit& fit, const FluidProgram& program) {
     }
     cause.share = cause.connections == 0 ? 1 : std::exp(sum / cause.connections);
   }
+  drop_invisible();
   std::erase_if(causes_, [](const Cause& cause) {
     return cause.kind == Cause::Kind::kPath ? cause.factor >= 1 : cause.foreign == 0;
   });
-  std::stable_sort(causes_.begin(), causes_.end(), [](const Cause& a, const Cause& b) { return a.share < b.share; });
+  std::stable_sort(causes_.begin(), causes_.end(),
+                   [](const Cause& a, const Cause& b) { return a.share < b.share; });
+}
+
+// A new cause that does not show against the quiet network only makes up for an error of the model elsewhere.
+void Estimator::drop_invisible() {
+  for (Cause& cause : causes_) {
+    if (cause.kind == Cause::Kind::kPath || cause.batches > 1) continue;
+    if (cause.share <= kSlowShare && cause.slow_connections >= kSlowPart * cause.connections) continue;
+    cause.foreign = 0;
+    auto& links = cause.kind == Cause::Kind::kIngress ? network_.foreign_in : network_.foreign_out;
+    links[static_cast<std::size_t>(cause.rank)] = 0;
+  }
+}
+
+Network Estimator::believed() const {
+  Network network = network_;
+  for (const Cause& cause : causes_)
+    if (cause.kind == Cause::Kind::kPath && cause.batches < 2 && !strong(cause))
+      network.set_path_factor(cause.rank, cause.peer, 1);
+  return network;
 }
 
 // Residuals are against the quiet network here: describe() has just predicted it.
@@ -268,11 +303,15 @@ Cause* Estimator::known(Cause::Kind kind, Rank rank, Rank peer) {
   return at == causes_.end() ? nullptr : &*at;
 }
 
+bool strong(const Cause& cause) {
+  return cause.steady && cause.significance >= kSureSignificance && cause.share <= kStrongShare;
+}
+
 std::string describe(const Cause& cause) {
-  const std::string measured =
-      cause.connections == 0 ? std::string("not measured now")
-                             : fmt::format("{} of {} flows slow, at {:.2f} of what is expected",
-                                           cause.slow_connections, cause.connections, cause.share);
+  const std::string measured = cause.connections == 0
+                                   ? std::string("not measured now")
+                                   : fmt::format("{} of {} flows slow, at {:.2f} of what is expected",
+                                                 cause.slow_connections, cause.connections, cause.share);
   if (cause.kind == Cause::Kind::kPath)
     return fmt::format("path {} -> {}: {}, {:.2f} of a link left ({})", cause.rank, cause.peer,
                        cause.steady ? "steady" : "sporadic", cause.factor, measured);

@@ -1,11 +1,13 @@
-// What the throughputs of successive batches say about the network: link capacity, foreign flows per link, slow paths.
+// What the throughputs of successive batches say about the network: link capacity, foreign flows per link,
+// slow paths.
 //
-// Works with ratios to the cost model's prediction, so that a pattern's own contention is never mistaken for somebody
-// else's. Remembers capacity (a batch that is slow throughout must not lower it at once), foreign traffic on links that
-// the present pattern does not load, and which pairs of ranks were slow under earlier patterns.
+// Works with ratios to the cost model's prediction, so that a pattern's own contention is never mistaken for
+// somebody else's. Remembers capacity (a batch that is slow throughout must not lower it at once), foreign
+// traffic on links that the present pattern does not load, and which pairs of ranks were slow under earlier
+// patterns.
 //
-// Limits: flows below 64 KiB are not judged (latency decides), and congestion that slows all links alike from the very
-// first epoch is taken for the capacity.
+// Limits: flows below 64 KiB are not judged (latency decides), and congestion that slows all links alike from
+// the very first epoch is taken for the capacity.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +30,9 @@ struct Cause {
   double factor = 1;        // kPath
   double share = 1;         // measured throughput over that of a quiet network, mean over its connections
   std::int32_t connections = 0, slow_connections = 0;  // measured in this batch
-  double significance = 0;  // in standard errors, when it was found
-  std::int32_t batches = 1; // in a row
-  bool steady = true;       // kPath: false if only some epochs are slow
+  double significance = 0;                             // in standard errors, when it was found
+  std::int32_t batches = 1;                            // in a row
+  bool steady = true;                                  // kPath: false if only some epochs are slow
 };
 
 class Estimator {
@@ -40,7 +42,9 @@ class Estimator {
   // `rates`: per connection of the program.
   void observe(const FluidProgram& program, std::span<const RateStatistics> rates, FluidSimulator& simulator);
 
+  // Everything found, and that without paths that are new and doubtful.
   const Network& network() const { return network_; }
+  Network believed() const;
   double capacity_bytes_per_second() const { return capacity_; }  // 0: not known yet
   const std::vector<Cause>& causes() const { return causes_; }    // largest effect first
   // Per connection of the program last observed: bytes per second in a quiet network; 0 where not judged.
@@ -63,6 +67,7 @@ class Estimator {
   void find_paths(BatchFit& fit, const FluidProgram& program, std::span<const RateStatistics> rates);
   void prune(BatchFit& fit);
   void describe(BatchFit& fit, const FluidProgram& program);
+  void drop_invisible();
   void remember_pairs(const FluidProgram& program, const BatchFit& fit);
   std::vector<RememberedPeers> remembered(const FluidProgram& program) const;
   Cause* known(Cause::Kind kind, pattern::Rank rank, pattern::Rank peer);
@@ -81,7 +86,11 @@ class Estimator {
   std::vector<Pair> pairs_;  // ascending by (src, dst)
 };
 
-// "ingress of rank 3 shared with about 2.0 foreign flows (4 of 5 flows at 0.48 of what is expected)"
+// So slow and so significant that one batch is proof enough.
+bool strong(const Cause& cause);
+
+// "rank 3: steady, ingress shared with about 2.0 foreign flows (4 of 5 flows slow, at 0.48 of what is
+// expected)"
 std::string describe(const Cause& cause);
 
 }  // namespace react::tuner

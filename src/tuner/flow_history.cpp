@@ -25,15 +25,16 @@ std::vector<FlowShape> flow_shapes(const pattern::Pattern& lowered, const Worklo
     for (const pattern::Edge& edge : graph.edges) {
       double bytes = 0;
       for (const pattern::Block block : edge.blocks)
-        bytes += sizes[static_cast<std::size_t>(std::lower_bound(graph.blocks.begin(), graph.blocks.end(), block) -
-                                                graph.blocks.begin())];
+        bytes += sizes[static_cast<std::size_t>(
+            std::lower_bound(graph.blocks.begin(), graph.blocks.end(), block) - graph.blocks.begin())];
       shapes.push_back({edge.src, edge.dst, std::max(1, degrees.of(edge)), bytes});
     }
   }
   return shapes;
 }
 
-void FlowHistory::add(std::int64_t epoch, const std::vector<FlowShape>& shapes, std::span<const double> mean_ns) {
+void FlowHistory::add(std::int64_t epoch, const std::vector<FlowShape>& shapes,
+                      std::span<const double> mean_ns) {
   OfBatch batch{epoch, {}};
   for (std::size_t f = 0; f < shapes.size(); ++f)
     if (mean_ns[f] > 0 && shapes[f].bytes > 0) batch.entries.push_back({shapes[f], mean_ns[f]});
@@ -64,7 +65,8 @@ FlowHistory::Estimate FlowHistory::estimate() const {
 double FlowHistory::Estimate::time_ns(const FlowShape& shape) const {
   if (const auto seen = of_pair_.find({shape.src, shape.dst}); seen != of_pair_.end())
     return seen->second * shape.degree * shape.bytes;
-  if (const auto alike = of_degree_.find(shape.degree); alike != of_degree_.end()) return alike->second * shape.bytes;
+  if (const auto alike = of_degree_.find(shape.degree); alike != of_degree_.end())
+    return alike->second * shape.bytes;
   return of_all_ * shape.degree * shape.bytes;
 }
 

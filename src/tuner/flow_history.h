@@ -1,7 +1,8 @@
-// Flow completion times of the last H epochs, for the paper's estimate of what a swap would bring (section 5.4).
+// Flow completion times of the last H epochs, for the paper's estimate of what a swap would bring
+// (section 5.4).
 //
-// Kept per batch and flow as the time per byte and degree, so that a past time can be corrected by a new degree and size.
-// Memory: H / B batches of one entry per flow.
+// Kept per batch and flow as the time per byte and degree, so that a past time can be corrected by a new
+// degree and size. Memory: H / B batches of one entry per flow.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace react::tuner {
 struct FlowShape {
   pattern::Rank src = 0;
   pattern::Rank dst = 0;
-  int degree = 1;    // the paper's k_f, in its step
+  int degree = 1;  // the paper's k_f, in its step
   double bytes = 0;
 };
 
@@ -35,8 +36,8 @@ class FlowHistory {
   void add(std::int64_t epoch, const std::vector<FlowShape>& shapes, std::span<const double> mean_ns);
   void clear() { batches_.clear(); }
 
-  // Past mean of the same pair of ranks, corrected by degree and size; for a pair never seen, the median of all flows of that
-  // degree; 0 with no history at all.
+  // Past mean of the same pair of ranks, corrected by degree and size; for a pair never seen, the median of
+  // all flows of that degree; 0 with no history at all.
   class Estimate {
    public:
     double time_ns(const FlowShape& shape) const;

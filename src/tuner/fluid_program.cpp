@@ -85,7 +85,8 @@ void add_chain(const ChunkGraph& graph, pattern::Block block, const std::vector<
   std::size_t run_start = 0;
   for (std::size_t u = 0; u < order.size(); ++u) {
     const auto edge = static_cast<std::size_t>(order[u].edge);
-    const auto message = first_message[edge] + static_cast<std::int32_t>(position_of(graph.edges[edge].blocks, block));
+    const auto message =
+        first_message[edge] + static_cast<std::int32_t>(position_of(graph.edges[edge].blocks, block));
     const bool send = order[u].direction == Direction::kSend;
     program.uses.push_back({message, 0});
     auto& placed = program.messages[static_cast<std::size_t>(message)];

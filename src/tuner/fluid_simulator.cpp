@@ -14,7 +14,8 @@ constexpr double kDone = 1e-6;
 
 }  // namespace
 
-const Prediction& FluidSimulator::run(const FluidProgram& program, const Network& network, double give_up_after) {
+const Prediction& FluidSimulator::run(const FluidProgram& program, const Network& network,
+                                      double give_up_after) {
   reset(program, network);
   for (std::size_t c = 0; c < program.chains.size(); ++c)
     for (std::int32_t s = 0; s < program.slices; ++s) advance_chain(static_cast<std::int32_t>(c), s);
@@ -23,9 +24,11 @@ const Prediction& FluidSimulator::run(const FluidProgram& program, const Network
     progress(next_completion());
     prediction_.work += active_.size();
     for (const std::int32_t task : finished_) complete(task);
-    std::erase_if(active_, [&](std::int32_t c) { return connections_[static_cast<std::size_t>(c)].task < 0; });
+    std::erase_if(active_,
+                  [&](std::int32_t c) { return connections_[static_cast<std::size_t>(c)].task < 0; });
   }
-  REACT_CHECK(completed_ == program.tasks() || now_ > give_up_after, "the program's dependencies have a cycle");
+  REACT_CHECK(completed_ == program.tasks() || now_ > give_up_after,
+              "the program's dependencies have a cycle");
   collect();
   return prediction_;
 }
@@ -170,8 +173,9 @@ void FluidSimulator::share_round() {
   }
   const auto sides = [this](std::int32_t c) {
     const FluidProgram::Connection& connection = program_->connections[static_cast<std::size_t>(c)];
-    return std::pair<LinkState&, LinkState&>(links_[static_cast<std::size_t>(connection.dst)],
-                                             links_[static_cast<std::size_t>(program_->ranks + connection.src)]);
+    return std::pair<LinkState&, LinkState&>(
+        links_[static_cast<std::size_t>(connection.dst)],
+        links_[static_cast<std::size_t>(program_->ranks + connection.src)]);
   };
   for (const std::int32_t c : unfrozen_) {
     auto [in, out] = sides(c);

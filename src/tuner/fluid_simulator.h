@@ -1,13 +1,14 @@
 // An event-driven fluid simulation of one epoch: every connection always runs at its max-min fair rate.
 //
-// Rates change only when a connection starts or stops having work; in between, its next slice takes over the rate.
-// Fairness is found by freezing, round by round, every flow of every link that is the tightest for all its flows.
-// The unit of rate is one link's capacity, so times come in bytes (at capacity).
+// Rates change only when a connection starts or stops having work; in between, its next slice takes over the
+// rate. Fairness is found by freezing, round by round, every flow of every link that is the tightest for all
+// its flows. The unit of rate is one link's capacity, so times come in bytes (at capacity).
 //
-// Cost: O(events x active connections), at most one event per task; double tree of 8 ranks in 16 slices: 448 tasks,
-// about 0.1 ms. Deterministic: equal programs and networks give equal predictions, bit for bit.
+// Cost: O(events x active connections), at most one event per task; double tree of 8 ranks in 16 slices: 448
+// tasks, about 0.1 ms. Deterministic: equal programs and networks give equal predictions, bit for bit.
 //
-// Not thread-safe; keeps its scratch memory between runs, so a run allocates nothing once it has seen the largest program.
+// Not thread-safe; keeps its scratch memory between runs, so a run allocates nothing once it has seen the
+// largest program.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +21,17 @@
 namespace react::tuner {
 
 struct Prediction {
-  double time = 0;                     // of the epoch: bytes at link capacity
-  std::vector<double> throughput;      // per flat edge while active, as a fraction of capacity; 0: carries nothing
+  double time = 0;  // of the epoch: bytes at link capacity
+  std::vector<double>
+      throughput;  // per flat edge while active, as a fraction of capacity; 0: carries nothing
   std::vector<double> connection_throughput;  // per connection of the program
-  std::size_t work = 0;                // connection updates made: the run's cost, for budgets
+  std::size_t work = 0;                       // connection updates made: the run's cost, for budgets
 };
 
 class FluidSimulator {
  public:
-  // The result is valid until the next run. `give_up_after`: stop once the time exceeds it, and return it or a little more.
+  // The result is valid until the next run. `give_up_after`: stop once the time exceeds it, and return it or
+  // a little more.
   const Prediction& run(const FluidProgram& program, const Network& network, double give_up_after = 1e300);
 
  private:
@@ -76,8 +79,8 @@ class FluidSimulator {
   std::vector<std::uint8_t> arrived_;     // [message * slices + slice]
   std::vector<std::int32_t> queue_;
   std::vector<ConnectionState> connections_;
-  std::vector<LinkState> links_;          // into rank r: r; out of rank r: ranks + r
-  std::vector<std::int32_t> active_;      // ascending
+  std::vector<LinkState> links_;      // into rank r: r; out of rank r: ranks + r
+  std::vector<std::int32_t> active_;  // ascending
   std::vector<std::int32_t> unfrozen_;
   std::vector<std::int32_t> used_links_;
   std::vector<std::int32_t> finished_;

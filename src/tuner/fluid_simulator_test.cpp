@@ -27,7 +27,8 @@ double predicted_ms(const pattern::Pattern& pattern, std::int32_t slices, double
 }
 
 double best_single_swap_ms(const pattern::Pattern& pattern, std::int32_t slices, double foreign) {
-  const auto ranked = rank_swaps(checked(pattern), {kMessage, slices}, into_rank_3(pattern.ranks, foreign), {.keep = 1});
+  const auto ranked =
+      rank_swaps(checked(pattern), {kMessage, slices}, into_rank_3(pattern.ranks, foreign), {.keep = 1});
   return ranked.front().time / kBytesPerMs;
 }
 
@@ -35,8 +36,10 @@ struct Known {
   double foreign, tree, tree_swapped, sliced, sliced_swapped, ring;
 };
 // A fluid model of the 8-host star at 100 Gbps, 20 MB, foreign flows into rank 3.
-constexpr Known kKnown[] = {
-    {0, 8.0, 8.0, 3.5, 3.5, 2.8}, {1, 9.6, 8.0, 4.3, 3.5, 4.1}, {2, 11.7, 9.6, 5.2, 3.8, 4.8}, {4, 15.7, 11.2, 7.0, 5.4, 6.0}};
+constexpr Known kKnown[] = {{0, 8.0, 8.0, 3.5, 3.5, 2.8},
+                            {1, 9.6, 8.0, 4.3, 3.5, 4.1},
+                            {2, 11.7, 9.6, 5.2, 3.8, 4.8},
+                            {4, 15.7, 11.2, 7.0, 5.4, 6.0}};
 
 TEST(FluidSimulator, KnownAnswersOfTheStar) {
   const auto tree = pattern::double_tree_allreduce(8);
@@ -46,7 +49,8 @@ TEST(FluidSimulator, KnownAnswersOfTheStar) {
     EXPECT_NEAR(predicted_ms(tree, 1, known.foreign), known.tree, 0.05 * known.tree);
     EXPECT_NEAR(best_single_swap_ms(tree, 1, known.foreign), known.tree_swapped, 0.05 * known.tree_swapped);
     EXPECT_NEAR(predicted_ms(tree, 16, known.foreign), known.sliced, 0.05 * known.sliced);
-    EXPECT_NEAR(best_single_swap_ms(tree, 16, known.foreign), known.sliced_swapped, 0.05 * known.sliced_swapped);
+    EXPECT_NEAR(best_single_swap_ms(tree, 16, known.foreign), known.sliced_swapped,
+                0.05 * known.sliced_swapped);
     EXPECT_NEAR(predicted_ms(ring, 1, known.foreign), known.ring, 0.05 * known.ring);
   }
 }
@@ -75,9 +79,10 @@ TEST(FluidSimulator, LanesLimitHowManyConnectionsShareALink) {
 TEST(FluidSimulator, EveryTaskIsServedForEveryGenerator) {
   FluidSimulator simulator;
   for (pattern::Rank ranks : {2, 3, 4, 5, 7, 8, 12, 16})
-    for (const auto& pattern : {pattern::double_tree_allreduce(ranks), pattern::ring_allreduce(ranks),
-                                pattern::ring_reduce_scatter(ranks), pattern::ring_allgather(ranks),
-                                pattern::binomial_broadcast(ranks, ranks - 1), pattern::binomial_reduce(ranks, 1)}) {
+    for (const auto& pattern :
+         {pattern::double_tree_allreduce(ranks), pattern::ring_allreduce(ranks),
+          pattern::ring_reduce_scatter(ranks), pattern::ring_allgather(ranks),
+          pattern::binomial_broadcast(ranks, ranks - 1), pattern::binomial_reduce(ranks, 1)}) {
       SCOPED_TRACE(pattern.algorithm + " " + std::to_string(ranks));
       const FluidProgram program = compile(checked(pattern).lowered(), {kMessage, 3, 2});
       const Prediction& prediction = simulator.run(program, Network(ranks));

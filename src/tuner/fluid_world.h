@@ -1,5 +1,5 @@
-// A world for tests: plays epochs by the fluid model with foreign traffic that only it knows, adds seeded noise, feeds a
-// controller and does what it proposes.
+// A world for tests: plays epochs by the fluid model with foreign traffic that only it knows, adds seeded
+// noise, feeds a controller and does what it proposes.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class FluidWorld {
   Network network;
   // Adoption of a proposal takes this many epochs.
   int delay_epochs = 2;
-  double lost_records = 0;   // part of the epochs that never arrive
-  double lost_flows = 0;     // part of the flow entries that are not measured
+  double lost_records = 0;  // part of the epochs that never arrive
+  double lost_flows = 0;    // part of the flow entries that are not measured
   std::vector<Report> reports;
   std::vector<std::string> trace;  // header, epochs and reports, as lines
 

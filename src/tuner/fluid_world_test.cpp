@@ -24,8 +24,8 @@ pattern::CheckedPattern checked(pattern::Pattern pattern) {
   return std::move(*result);
 }
 
-FluidWorld::FluidWorld(const Parameters& parameters, pattern::CheckedPattern initial, Workload workload, Noise noise,
-                       std::uint64_t seed)
+FluidWorld::FluidWorld(const Parameters& parameters, pattern::CheckedPattern initial, Workload workload,
+                       Noise noise, std::uint64_t seed)
     : network(initial.pattern().ranks),
       workload_(workload),
       noise_(noise),
@@ -72,10 +72,12 @@ EpochRecord FluidWorld::play() {
   for (const FluidProgram::Message& message : program.messages)
     bytes[static_cast<std::size_t>(message.edge)] += message.slice_bytes * program.slices;
   for (std::size_t f = 0; f < bytes.size(); ++f) {
-    const double rate = prediction.throughput[f] * kBytesPerMs * std::exp(noise_.flow * normal()) / (slow() * epoch_factor);
+    const double rate =
+        prediction.throughput[f] * kBytesPerMs * std::exp(noise_.flow * normal()) / (slow() * epoch_factor);
     const bool measured = bytes[f] > 0 && uniform() >= lost_flows;
-    record.flows.push_back(measured ? FlowRecord{{static_cast<std::int64_t>(bytes[f])}, nanoseconds(bytes[f] / rate)}
-                                    : FlowRecord{});
+    record.flows.push_back(
+        measured ? FlowRecord{{static_cast<std::int64_t>(bytes[f])}, nanoseconds(bytes[f] / rate)}
+                 : FlowRecord{});
   }
   return record;
 }

@@ -37,8 +37,8 @@ LoadBound::LoadBound(const pattern::CheckedPattern& checked, const Workload& wor
       if (edge.blocks.empty()) continue;
       double bytes = 0;
       for (const pattern::Block block : edge.blocks)
-        bytes += sizes[static_cast<std::size_t>(std::lower_bound(graph.blocks.begin(), graph.blocks.end(), block) -
-                                                graph.blocks.begin())];
+        bytes += sizes[static_cast<std::size_t>(
+            std::lower_bound(graph.blocks.begin(), graph.blocks.end(), block) - graph.blocks.begin())];
       Load& out = loads_[static_cast<std::size_t>(edge.src)];
       Load& in = loads_[static_cast<std::size_t>(edge.dst)];
       out.out_bytes += bytes;
@@ -50,10 +50,13 @@ LoadBound::LoadBound(const pattern::CheckedPattern& checked, const Workload& wor
       edges_of_[static_cast<std::size_t>(edge.dst)].push_back(entry);
     }
   }
-  for (Rank r = 0; r < lowered.ranks; ++r) largest_.emplace_back(time_of(r, loads_[static_cast<std::size_t>(r)]), r);
+  for (Rank r = 0; r < lowered.ranks; ++r)
+    largest_.emplace_back(time_of(r, loads_[static_cast<std::size_t>(r)]), r);
   const auto kept = std::min<std::size_t>(largest_.size(), 3);
   std::partial_sort(largest_.begin(), largest_.begin() + static_cast<std::ptrdiff_t>(kept), largest_.end(),
-                    [](const auto& a, const auto& b) { return a.first > b.first || (a.first == b.first && a.second < b.second); });
+                    [](const auto& a, const auto& b) {
+                      return a.first > b.first || (a.first == b.first && a.second < b.second);
+                    });
   largest_.resize(kept);
 }
 
@@ -83,7 +86,8 @@ void LoadBound::move(const Swap& swap, Rank from, const Position& at, Load& sour
 }
 
 double LoadBound::after(const Swap& swap) const {
-  if (checked_.lowered().collective == pattern::Collective::kAllGather && swap.kind == SwapKind::kPosition) return 0;
+  if (checked_.lowered().collective == pattern::Collective::kAllGather && swap.kind == SwapKind::kPosition)
+    return 0;
   const Rank x = swap.a.rank, y = swap.b.rank;
   Load of_x = loads_[static_cast<std::size_t>(x)], of_y = loads_[static_cast<std::size_t>(y)];
   move(swap, x, swap.a, of_x, of_y);

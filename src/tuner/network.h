@@ -1,8 +1,9 @@
-// What the cost model believes of the network: a star of equal full-duplex links, with other people's traffic on them.
+// What the cost model believes of the network: a star of equal full-duplex links, with other people's traffic
+// on them.
 //
-// Foreign traffic is given as *equivalent flows*, real numbers: `foreign_in[r] = 2` takes of the link into rank r what two
-// greedy flows take when they share it fairly with ours. A slow path caps what goes from one rank to another, for
-// congestion between the racks and for failing links.
+// Foreign traffic is given as *equivalent flows*, real numbers: `foreign_in[r] = 2` takes of the link into
+// rank r what two greedy flows take when they share it fairly with ours. A slow path caps what goes from one
+// rank to another, for congestion between the racks and for failing links.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +34,8 @@ struct Network {
   bool operator==(const Network&) const = default;
 };
 
-// Whether the share left to one flow of ours differs by more than a fifth of a link anywhere: another state of
-// congestion, not a better measurement of the same.
+// Whether the share left to one flow of ours differs by more than a fifth of a link anywhere: another state
+// of congestion, not a better measurement of the same.
 bool markedly_different(const Network& a, const Network& b);
 
 }  // namespace react::tuner

@@ -43,8 +43,8 @@ class Ranking {
 
 }  // namespace
 
-std::vector<RankedPattern> rank_swaps(const CheckedPattern& checked, const Workload& workload, const Network& network,
-                                      const OracleOptions& options) {
+std::vector<RankedPattern> rank_swaps(const CheckedPattern& checked, const Workload& workload,
+                                      const Network& network, const OracleOptions& options) {
   const Admission admission(checked, options.deterministic);
   Ranking ranking(workload, network, std::max<std::size_t>(options.keep, 1));
   ranking.offer(checked, {});
@@ -61,7 +61,8 @@ std::vector<RankedPattern> rank_swaps(const CheckedPattern& checked, const Workl
   }
   for (const Single& single : singles)
     for (const Swap& swap : candidate_swaps(single.pattern, pattern::position_classes(single.pattern)))
-      if (const auto swapped = admission.apply(single.pattern, swap)) ranking.offer(*swapped, {single.swap, swap});
+      if (const auto swapped = admission.apply(single.pattern, swap))
+        ranking.offer(*swapped, {single.swap, swap});
   return ranking.take();
 }
 

@@ -1,7 +1,8 @@
-// The yardstick: all admissible single swaps of a pattern, and if asked all pairs of swaps, ranked by the cost model.
+// The yardstick: all admissible single swaps of a pattern, and if asked all pairs of swaps, ranked by the
+// cost model.
 //
-// Exhaustive and therefore slow (pairs: candidates squared simulations, some seconds for 8 ranks); for shortlists and
-// tests, never for a running job.
+// Exhaustive and therefore slow (pairs: candidates squared simulations, some seconds for 8 ranks); for
+// shortlists and tests, never for a running job.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +22,13 @@ struct RankedPattern {
 };
 
 struct OracleOptions {
-  bool pairs = false;        // also sequences of two swaps
-  std::size_t keep = 10;     // at least 1
+  bool pairs = false;          // also sequences of two swaps
+  std::size_t keep = 10;       // at least 1
   bool deterministic = false;  // only patterns that keep each element's order of additions
 };
 
-// The `keep` fastest, fastest first, the unchanged pattern among them if it is one; of equal ones fewer and finer swaps first.
+// The `keep` fastest, fastest first, the unchanged pattern among them if it is one; of equal ones fewer and
+// finer swaps first.
 std::vector<RankedPattern> rank_swaps(const pattern::CheckedPattern& checked, const Workload& workload,
                                       const Network& network, const OracleOptions& options);
 

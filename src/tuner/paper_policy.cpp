@@ -32,7 +32,8 @@ struct EdgeOf {
 std::vector<EdgeOf> flat_edges(const pattern::Pattern& lowered) {
   std::vector<EdgeOf> edges;
   for (std::size_t g = 0; g < lowered.chunk_graphs.size(); ++g)
-    for (const Edge& edge : lowered.chunk_graphs[g].edges) edges.push_back({static_cast<std::int32_t>(g), &edge});
+    for (const Edge& edge : lowered.chunk_graphs[g].edges)
+      edges.push_back({static_cast<std::int32_t>(g), &edge});
   return edges;
 }
 
@@ -89,7 +90,8 @@ Assessment PaperPolicy::observe(const Batch& batch) {
   const auto expected = degree_expectation(lowered, rates);
   const auto congestion =
       detect(rates, expected, {parameters_.steady_threshold, parameters_.sporadic_threshold});
-  history_.add(batch.epochs.back().epoch, flow_shapes(lowered, batch.workload), mean_active_times(batch.epochs));
+  history_.add(batch.epochs.back().epoch, flow_shapes(lowered, batch.workload),
+               mean_active_times(batch.epochs));
   find_nodes(batch, congestion);
 
   Assessment assessment;
@@ -100,12 +102,13 @@ Assessment PaperPolicy::observe(const Batch& batch) {
     ++(congestion[f] == Congestion::kSteady ? steady : sporadic);
   }
   assessment.congested = !nodes_.empty();
-  assessment.reason = fmt::format("{} flows steady, {} sporadic; {} congested nodes on a critical path", steady,
-                                  sporadic, nodes_.size());
+  assessment.reason = fmt::format("{} flows steady, {} sporadic; {} congested nodes on a critical path",
+                                  steady, sporadic, nodes_.size());
   return assessment;
 }
 
-// The nodes of the critical paths of each epoch and of their mean that have congested flows, in order of treatment.
+// The nodes of the critical paths of each epoch and of their mean that have congested flows, in order of
+// treatment.
 void PaperPolicy::find_nodes(const Batch& batch, const std::vector<Congestion>& congestion) {
   const pattern::Pattern& lowered = batch.current.lowered();
   const std::vector<EdgeOf> edges = flat_edges(lowered);
@@ -141,8 +144,10 @@ void PaperPolicy::find_nodes(const Batch& batch, const std::vector<Congestion>& 
   });
 }
 
-// Swaps of the node that pass the pruning, by preference: those that lower its degree, the finer kinds first; then the others.
-std::vector<std::vector<Swap>> PaperPolicy::candidates(const CheckedPattern& checked, const Node& node) const {
+// Swaps of the node that pass the pruning, by preference: those that lower its degree, the finer kinds first;
+// then the others.
+std::vector<std::vector<Swap>> PaperPolicy::candidates(const CheckedPattern& checked,
+                                                       const Node& node) const {
   const std::vector<Rank> focus{node.position.rank};
   const Degrees before(checked.lowered());
   std::vector<std::vector<Swap>> preferred(kPreferences);
@@ -164,7 +169,8 @@ std::vector<std::vector<Swap>> PaperPolicy::candidates(const CheckedPattern& che
 
 double PaperPolicy::estimated_length(const CheckedPattern& checked, const Workload& workload) const {
   std::vector<double> weights;
-  for (const FlowShape& shape : flow_shapes(checked.lowered(), workload)) weights.push_back(estimate_.time_ns(shape));
+  for (const FlowShape& shape : flow_shapes(checked.lowered(), workload))
+    weights.push_back(estimate_.time_ns(shape));
   return critical_path(checked.lowered(), weights).length;
 }
 
@@ -211,7 +217,8 @@ std::optional<Proposal> PaperPolicy::search(const Batch& batch, std::int32_t rou
     return std::nullopt;
   }
   const double gain = 1 - draft.length / before;
-  return Proposal{draft.pattern, swaps, gain, fmt::format("{}; estimated -{:.0f} %, accepted", words, 100 * gain)};
+  return Proposal{draft.pattern, swaps, gain,
+                  fmt::format("{}; estimated -{:.0f} %, accepted", words, 100 * gain)};
 }
 
 std::unique_ptr<SearchPolicy> make_paper_policy(const Parameters& parameters, const CheckedPattern& initial) {

@@ -1,10 +1,13 @@
 // Policy::kPaper: the source paper's method (its sections 5.2 to 5.4), for comparison.
 //
-// Detection by TEN degree class; congested nodes of the batch's critical paths, steady before sporadic, those with more congested
-// flows first; for each node position swaps before chunk-local before global ones, those that lower its degree first, drawn at random;
-// estimated by past flow times on the critical path. Where the paper leaves room, this is what is done:
-// - A critical path is the longest over all chunk graphs; nodes are taken from those of each epoch and of their mean.
-// - "No rank at any time above its original position's degree": of the two ranks exchanged, neither may at any time have a
+// Detection by TEN degree class; congested nodes of the batch's critical paths, steady before sporadic, those
+// with more congested flows first; for each node position swaps before chunk-local before global ones, those
+// that lower its degree first, drawn at random; estimated by past flow times on the critical path. Where the
+// paper leaves room, this is what is done:
+// - A critical path is the longest over all chunk graphs; nodes are taken from those of each epoch and of
+// their mean.
+// - "No rank at any time above its original position's degree": of the two ranks exchanged, neither may at
+// any time have a
 //   degree above the larger of the two before.
 // - "At most Kt, growing": round i of Emax tries Kt * i / Emax transformations.
 //
@@ -51,8 +54,10 @@ class PaperPolicy final : public SearchPolicy {
     double length;
   };
   void find_nodes(const Batch& batch, const std::vector<Congestion>& congestion);
-  std::vector<std::vector<pattern::Swap>> candidates(const pattern::CheckedPattern& checked, const Node& node) const;
-  bool improve(const Batch& batch, const Node& node, Draft& draft, std::vector<pattern::Swap>& swaps, int& tries_left);
+  std::vector<std::vector<pattern::Swap>> candidates(const pattern::CheckedPattern& checked,
+                                                     const Node& node) const;
+  bool improve(const Batch& batch, const Node& node, Draft& draft, std::vector<pattern::Swap>& swaps,
+               int& tries_left);
   double estimated_length(const pattern::CheckedPattern& checked, const Workload& workload) const;
 
   Parameters parameters_;

@@ -22,9 +22,10 @@ struct RealField {
   double most;
 };
 
-// Amax: the paper gives no value. Twenty searches are four times Emax, that is four phases of search with rests between
-// them, some 210 epochs at the defaults: whatever a static network lets be found has been found by then, and every
-// further search of the same state could only cost. A kept change or another state of congestion starts anew.
+// Amax: the paper gives no value. Twenty searches are four times Emax, that is four phases of search with
+// rests between them, some 210 epochs at the defaults: whatever a static network lets be found has been found
+// by then, and every further search of the same state could only cost. A kept change or another state of
+// congestion starts anew.
 inline constexpr std::array kIntegerFields{
     IntegerField{"batch_epochs", &Parameters::batch_epochs, 2, 10'000},
     IntegerField{"transformations_per_turn", &Parameters::transformations_per_turn, 1, 1'000},

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <toml++/toml.h>
+#include <algorithm>
 
 #include "tuner/parameter_fields.h"
 
@@ -35,7 +35,8 @@ Result<void> set_integer(Parameters& parameters, const IntegerField& field, cons
 Result<void> set_real(Parameters& parameters, const RealField& field, const toml::node& value) {
   const auto number = value.value<double>();
   if (!number || value.is_boolean()) return invalid(fmt::format("parameter {} must be a number", field.name));
-  if (!(*number >= field.least && *number <= field.most)) return out_of_range(field.name, field.least, field.most);
+  if (!(*number >= field.least && *number <= field.most))
+    return out_of_range(field.name, field.least, field.most);
   parameters.*field.member = *number;
   return {};
 }
@@ -61,7 +62,8 @@ Result<void> set_other(Parameters& parameters, std::string_view name, const toml
     parameters.seed = static_cast<std::uint64_t>(*number);
     return {};
   }
-  return invalid(fmt::format("unknown parameter {:?}; there are: {}", std::string(name.substr(0, 64)), known_keys()));
+  return invalid(
+      fmt::format("unknown parameter {:?}; there are: {}", std::string(name.substr(0, 64)), known_keys()));
 }
 
 Result<void> set(Parameters& parameters, std::string_view name, const toml::node& value) {
@@ -76,9 +78,12 @@ Result<void> set(Parameters& parameters, std::string_view name, const toml::node
 
 std::string_view name_of(Policy policy) {
   switch (policy) {
-    case Policy::kOff: return "off";
-    case Policy::kBest: return "best";
-    case Policy::kPaper: return "paper";
+    case Policy::kOff:
+      return "off";
+    case Policy::kBest:
+      return "best";
+    case Policy::kPaper:
+      return "paper";
   }
   return "?";
 }
@@ -114,7 +119,8 @@ Result<Parameters> parameters_from_toml(std::string_view text, Parameters defaul
 }
 
 Result<Parameters> with_override(Parameters parameters, std::string_view assignment) {
-  const bool printable = std::all_of(assignment.begin(), assignment.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  const bool printable =
+      std::all_of(assignment.begin(), assignment.end(), [](char c) { return c >= ' ' && c <= '~'; });
   const std::size_t equals = assignment.find('=');
   if (!printable || equals == std::string_view::npos || equals == 0)
     return invalid("an override has the form NAME=VALUE, for example batch_epochs=8");
@@ -132,7 +138,8 @@ std::string to_toml(const Parameters& parameters) {
   std::string text = fmt::format("policy = \"{}\"\n", name_of(parameters.policy));
   for (const IntegerField& field : kIntegerFields)
     text += fmt::format("{} = {}\n", field.name, parameters.*field.member);
-  for (const RealField& field : kRealFields) text += fmt::format("{} = {}\n", field.name, parameters.*field.member);
+  for (const RealField& field : kRealFields)
+    text += fmt::format("{} = {}\n", field.name, parameters.*field.member);
   text += fmt::format("deterministic = {}\nseed = {}\n", parameters.deterministic, parameters.seed);
   return text;
 }

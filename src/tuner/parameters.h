@@ -17,17 +17,18 @@ enum class Policy {
 
 struct Parameters {
   Policy policy = Policy::kBest;
-  std::int32_t batch_epochs = 6;              // B: epochs per batch
-  double steady_threshold = 0.20;             // d1: p90(throughput) below (1 - d1) of what is expected
-  double sporadic_threshold = 0.15;           // d2: normalised standard deviation of the throughput
-  std::int32_t transformations_per_turn = 15; // Kt: transformations tried per batch, at most
-  double estimated_gain = 0.05;               // e: least estimated gain for a change to be accepted
-  std::int32_t history_epochs = 60;           // H: older flow times are forgotten
-  std::int32_t search_rounds = 5;             // Emax: batches of search, then as many of rest
-  std::int32_t search_attempts = 20;          // Amax: most searches in one state of congestion (why 20: parameter_fields.h)
-  double rollback_threshold = 0.05;           // tr: a change must bring this much, measured, or it is undone
-  std::int32_t extra_epochs = 0;              // epochs on the old pattern after agreement (paper: 5; we need none)
-  bool deterministic = false;                 // only swaps that keep each element's order of additions
+  std::int32_t batch_epochs = 6;               // B: epochs per batch
+  double steady_threshold = 0.20;              // d1: p90(throughput) below (1 - d1) of what is expected
+  double sporadic_threshold = 0.15;            // d2: normalised standard deviation of the throughput
+  std::int32_t transformations_per_turn = 15;  // Kt: transformations tried per batch, at most
+  double estimated_gain = 0.05;                // e: least estimated gain for a change to be accepted
+  std::int32_t history_epochs = 60;            // H: older flow times are forgotten
+  std::int32_t search_rounds = 5;              // Emax: batches of search, then as many of rest
+  std::int32_t search_attempts =
+      20;  // Amax: most searches in one state of congestion (why 20: parameter_fields.h)
+  double rollback_threshold = 0.05;  // tr: a change must bring this much, measured, or it is undone
+  std::int32_t extra_epochs = 0;     // epochs on the old pattern after agreement (paper: 5; we need none)
+  bool deterministic = false;        // only swaps that keep each element's order of additions
   std::uint64_t seed = 1;
 
   bool operator==(const Parameters&) const = default;

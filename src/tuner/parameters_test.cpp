@@ -31,12 +31,16 @@ TEST(Parameters, TomlRoundTripKeepsEveryMember) {
 }
 
 TEST(Parameters, RefusalsNameKeyAndRange) {
-  const auto text_of = [](const Result<Parameters>& result) { return result ? "accepted" : result.error().message; };
-  EXPECT_EQ(text_of(parameters_from_toml("batch_epochs = 1")), "parameter batch_epochs must be in [2, 10000]");
+  const auto text_of = [](const Result<Parameters>& result) {
+    return result ? "accepted" : result.error().message;
+  };
+  EXPECT_EQ(text_of(parameters_from_toml("batch_epochs = 1")),
+            "parameter batch_epochs must be in [2, 10000]");
   EXPECT_EQ(text_of(parameters_from_toml("steady_threshold = nan")),
             "parameter steady_threshold must be in [0.01, 0.99]");
   EXPECT_EQ(text_of(parameters_from_toml("batch_epochs = 2.5")), "parameter batch_epochs must be an integer");
-  EXPECT_EQ(text_of(parameters_from_toml("policy = \"good\"")), "policy must be \"off\", \"best\" or \"paper\"");
+  EXPECT_EQ(text_of(parameters_from_toml("policy = \"good\"")),
+            "policy must be \"off\", \"best\" or \"paper\"");
   EXPECT_NE(text_of(parameters_from_toml("batch = 6")).find("batch_epochs"), std::string::npos);
   EXPECT_NE(text_of(parameters_from_toml("a = [")).find("line 1"), std::string::npos);
 }

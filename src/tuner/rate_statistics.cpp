@@ -46,13 +46,15 @@ std::vector<RateStatistics> flow_rates(std::span<const EpochRecord> epochs, std:
   for (std::size_t f = 0; f < flows; ++f) {
     rates.clear();
     for (const EpochRecord& epoch : epochs)
-      if (measured(epoch.flows[f])) rates.push_back(bytes_per_second(epoch.flows[f].size, epoch.flows[f].active));
+      if (measured(epoch.flows[f]))
+        rates.push_back(bytes_per_second(epoch.flows[f].size, epoch.flows[f].active));
     result[f] = summarize(rates);
   }
   return result;
 }
 
-std::vector<RateStatistics> connection_rates(std::span<const EpochRecord> epochs, const FluidProgram& program) {
+std::vector<RateStatistics> connection_rates(std::span<const EpochRecord> epochs,
+                                             const FluidProgram& program) {
   std::vector<std::vector<double>> rates(program.connections.size());
   std::vector<double> bytes(program.connections.size()), seconds(program.connections.size());
   for (const EpochRecord& epoch : epochs) {
@@ -62,7 +64,8 @@ std::vector<RateStatistics> connection_rates(std::span<const EpochRecord> epochs
       const std::int32_t connection = program.edge_connection[f];
       if (connection < 0 || !measured(epoch.flows[f])) continue;
       bytes[static_cast<std::size_t>(connection)] += static_cast<double>(epoch.flows[f].size.count);
-      seconds[static_cast<std::size_t>(connection)] += static_cast<double>(epoch.flows[f].active.count()) * 1e-9;
+      seconds[static_cast<std::size_t>(connection)] +=
+          static_cast<double>(epoch.flows[f].active.count()) * 1e-9;
     }
     for (std::size_t c = 0; c < rates.size(); ++c)
       if (bytes[c] > 0) rates[c].push_back(bytes[c] / seconds[c]);

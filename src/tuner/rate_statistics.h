@@ -23,8 +23,9 @@ RateStatistics summarize(std::vector<double> rates);
 // Per flat edge.
 std::vector<RateStatistics> flow_rates(std::span<const EpochRecord> epochs, std::size_t flows);
 
-// Per connection of the program: what its edges moved, over the time in which they were active. Edges that share a
-// connection are timed together by the network, so they are judged together.
-std::vector<RateStatistics> connection_rates(std::span<const EpochRecord> epochs, const FluidProgram& program);
+// Per connection of the program: what its edges moved, over the time in which they were active. Edges that
+// share a connection are timed together by the network, so they are judged together.
+std::vector<RateStatistics> connection_rates(std::span<const EpochRecord> epochs,
+                                             const FluidProgram& program);
 
 }  // namespace react::tuner

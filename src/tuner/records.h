@@ -11,7 +11,7 @@ namespace react::tuner {
 
 // One flow (edge of the pattern) in one epoch, as its sender saw it.
 struct FlowRecord {
-  Bytes size;          // bytes of the flow that the network delivered
+  Bytes size;  // bytes of the flow that the network delivered
   // Time during which the network had work of this flow: from data handed over to data acknowledged,
   // without waiting for the sender's own input or for a receiver that was not ready to read.
   Nanoseconds active{0};

@@ -7,7 +7,8 @@
 namespace react::tuner {
 namespace {
 
-// The lines of a trace, numbered from 1. A last line without its newline was cut short by whatever ended the job.
+// The lines of a trace, numbered from 1. A last line without its newline was cut short by whatever ended the
+// job.
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {}

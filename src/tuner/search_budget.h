@@ -1,5 +1,6 @@
-// How often to search: Emax rounds, then as many of rest (paper section 5.4); Amax in one state of congestion; and after each
-// roll-back in a row a rest twice as long, so that a network in which nothing helps is left alone.
+// How often to search: Emax rounds, then as many of rest (paper section 5.4); Amax in one state of
+// congestion; and after each roll-back in a row a rest twice as long, so that a network in which nothing
+// helps is left alone.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,9 @@ namespace react::tuner {
 class SearchBudget {
  public:
   SearchBudget(const Parameters& parameters, bool back_off)
-      : rounds_at_most_(parameters.search_rounds), attempts_at_most_(parameters.search_attempts), back_off_(back_off) {}
+      : rounds_at_most_(parameters.search_rounds),
+        attempts_at_most_(parameters.search_attempts),
+        back_off_(back_off) {}
 
   // Once per batch with congestion. False: rest.
   bool open() {

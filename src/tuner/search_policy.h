@@ -1,5 +1,5 @@
-// What a policy does for the controller: look at a batch, and find a better pattern. Batches, versions, trials and rests are the
-// controller's business.
+// What a policy does for the controller: look at a batch, and find a better pattern. Batches, versions,
+// trials and rests are the controller's business.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ struct Batch {
 struct Assessment {
   bool congested = false;  // there is congestion, and it lengthens the critical path
   bool sure = true;        // false: to be seen in another batch before anything is changed
-  bool new_state = false;  // another state of congestion than that of the last search: rests end, refusals are forgotten
+  bool new_state =
+      false;  // another state of congestion than that of the last search: rests end, refusals are forgotten
   std::vector<std::int32_t> flows;  // congested ones, flat edge numbers
   std::string reason;               // in words and figures
 };
@@ -46,7 +47,8 @@ class SearchPolicy {
 
   // Called once per batch, first.
   virtual Assessment observe(const Batch& batch) = 0;
-  // After an observe() that saw congestion for sure. `round`: searches in this phase, from 1. With no proposal, `why` says why.
+  // After an observe() that saw congestion for sure. `round`: searches in this phase, from 1. With no
+  // proposal, `why` says why.
   virtual std::optional<Proposal> search(const Batch& batch, std::int32_t round, std::string& why) = 0;
   // After an observe() that saw none: whether the initial pattern would now be better.
   virtual std::optional<Proposal> restore(const Batch& batch) = 0;
@@ -57,7 +59,9 @@ class SearchPolicy {
   virtual void workload_changed() = 0;
 };
 
-std::unique_ptr<SearchPolicy> make_best_policy(const Parameters& parameters, const pattern::CheckedPattern& initial);
-std::unique_ptr<SearchPolicy> make_paper_policy(const Parameters& parameters, const pattern::CheckedPattern& initial);
+std::unique_ptr<SearchPolicy> make_best_policy(const Parameters& parameters,
+                                               const pattern::CheckedPattern& initial);
+std::unique_ptr<SearchPolicy> make_paper_policy(const Parameters& parameters,
+                                                const pattern::CheckedPattern& initial);
 
 }  // namespace react::tuner

@@ -1,5 +1,5 @@
-// Traces: JSON Lines, schema "react.trace/1". A first line with everything a controller starts from, then one line per
-// epoch record and per report, in the order in which they happened.
+// Traces: JSON Lines, schema "react.trace/1". A first line with everything a controller starts from, then one
+// line per epoch record and per report, in the order in which they happened.
 //
 // Pure text in and out; whoever calls owns the files. Reading is for hostile input.
 #pragma once
@@ -32,7 +32,8 @@ using TraceEntry = std::variant<EpochRecord, Workload, RecordedReport>;
 Result<TraceHeader> parse_header(std::string_view line);
 Result<TraceEntry> parse_entry(std::string_view line);
 
-// Feeds the epochs of a whole trace to a fresh controller and compares each report with the recorded one, byte for byte.
+// Feeds the epochs of a whole trace to a fresh controller and compares each report with the recorded one,
+// byte for byte.
 struct ReplayOutcome {
   std::int64_t epochs = 0;
   std::int64_t reports = 0;

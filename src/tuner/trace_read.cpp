@@ -47,7 +47,8 @@ Result<Json> parse_object(std::string_view line) {
 
 bool fits(const Json& value, std::int64_t least, std::int64_t most) {
   if (!value.is_number_integer()) return false;
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMaxInteger)) return false;
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(kMaxInteger))
+    return false;
   const auto number = value.get<std::int64_t>();
   return number >= least && number <= most;
 }
@@ -55,7 +56,8 @@ bool fits(const Json& value, std::int64_t least, std::int64_t most) {
 Result<std::int64_t> integer(const Json& object, const char* key, std::int64_t least, std::int64_t most) {
   const auto at = object.find(key);
   if (at == object.end()) return invalid(fmt::format("\"{}\" is missing", key));
-  if (!fits(*at, least, most)) return invalid(fmt::format("\"{}\" must be an integer in [{}, {}]", key, least, most));
+  if (!fits(*at, least, most))
+    return invalid(fmt::format("\"{}\" must be an integer in [{}, {}]", key, least, most));
   return at->get<std::int64_t>();
 }
 
@@ -80,14 +82,17 @@ Result<Parameters> parameters_of(const Json& json) {
   }
   for (const RealField& field : kRealFields) {
     const auto at = json.find(field.name);
-    if (at == json.end() || !at->is_number()) return invalid(fmt::format("\"{}\" must be a number", field.name));
+    if (at == json.end() || !at->is_number())
+      return invalid(fmt::format("\"{}\" must be a number", field.name));
     parameters.*field.member = at->get<double>();
   }
-  const auto policy = json.find("policy"), deterministic = json.find("deterministic"), seed = json.find("seed");
+  const auto policy = json.find("policy"), deterministic = json.find("deterministic"),
+             seed = json.find("seed");
   if (policy == json.end() || !policy->is_string()) return invalid("\"policy\" must be a string");
   if (deterministic == json.end() || !deterministic->is_boolean())
     return invalid("\"deterministic\" must be true or false");
-  if (seed == json.end() || !seed->is_number_unsigned()) return invalid("\"seed\" must be an unsigned integer");
+  if (seed == json.end() || !seed->is_number_unsigned())
+    return invalid("\"seed\" must be an unsigned integer");
   const auto chosen = policy_from_name(policy->get<std::string>());
   if (!chosen) return tl::unexpected(chosen.error());
   parameters.policy = *chosen;
@@ -113,16 +118,19 @@ Result<EpochRecord> epoch_of(const Json& json) {
 
   const Json* durations = array_of(json, "durations_ns");
   if (durations == nullptr || durations->size() > static_cast<std::size_t>(pattern::kMaxRanks))
-    return invalid(fmt::format("\"durations_ns\" must be an array of at most {} integers", pattern::kMaxRanks));
+    return invalid(
+        fmt::format("\"durations_ns\" must be an array of at most {} integers", pattern::kMaxRanks));
   for (const Json& value : *durations) {
-    if (!fits(value, 0, kMaxInteger)) return invalid("\"durations_ns\" holds something else than a time in nanoseconds");
+    if (!fits(value, 0, kMaxInteger))
+      return invalid("\"durations_ns\" holds something else than a time in nanoseconds");
     record.durations.emplace_back(value.get<std::int64_t>());
   }
   const Json* flows = array_of(json, "flows");
   if (flows == nullptr || flows->size() > static_cast<std::size_t>(pattern::kMaxEdges))
     return invalid(fmt::format("\"flows\" must be an array of at most {} pairs", pattern::kMaxEdges));
   for (const Json& value : *flows) {
-    if (!value.is_array() || value.size() != 2 || !fits(value[0], 0, kMaxInteger) || !fits(value[1], 0, kMaxInteger))
+    if (!value.is_array() || value.size() != 2 || !fits(value[0], 0, kMaxInteger) ||
+        !fits(value[1], 0, kMaxInteger))
       return invalid("\"flows\" holds something else than a pair of bytes and nanoseconds");
     record.flows.push_back({{value[0].get<std::int64_t>()}, Nanoseconds{value[1].get<std::int64_t>()}});
   }

@@ -13,8 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// One line, whatever the strings hold: text that is not UTF-8 is replaced, doubles are written shortest such that they read
-// back exactly.
+// One line, whatever the strings hold: text that is not UTF-8 is replaced, doubles are written shortest such
+// that they read back exactly.
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json json_of(const Parameters& parameters) {
@@ -50,7 +50,8 @@ std::string header_line(const TraceHeader& header) {
 }
 
 std::string epoch_line(const EpochRecord& record) {
-  std::string line = fmt::format(R"({{"epoch":{},"version":{},"durations_ns":[)", record.epoch, record.version);
+  std::string line =
+      fmt::format(R"({{"epoch":{},"version":{},"durations_ns":[)", record.epoch, record.version);
   for (std::size_t r = 0; r < record.durations.size(); ++r)
     fmt::format_to(std::back_inserter(line), "{}{}", r == 0 ? "" : ",", record.durations[r].count());
   line += R"(],"flows":[)";

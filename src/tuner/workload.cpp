@@ -14,7 +14,8 @@ bool carries(const ChunkGraph& graph, pattern::Block block) {
 
 }  // namespace
 
-std::vector<double> block_bytes(const pattern::Pattern& pattern, std::size_t chunk_graph, Bytes message_size) {
+std::vector<double> block_bytes(const pattern::Pattern& pattern, std::size_t chunk_graph,
+                                Bytes message_size) {
   const ChunkGraph& graph = pattern.chunk_graphs[chunk_graph];
   const auto size = static_cast<double>(message_size.count);
   const auto share = static_cast<double>(graph.share);
