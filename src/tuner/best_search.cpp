@@ -1,8 +1,10 @@
 #include "tuner/best_search.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "base/random.h"
 #include "pattern/classes.h"
 #include "tuner/load_bound.h"
 
@@ -20,8 +22,21 @@ constexpr std::size_t kMostWork = 12'000'000;       // connection updates of all
 constexpr std::size_t kMostEdgeChecks = 2'000'000;  // edges of all patterns checked
 
 constexpr double kUncertainty = 1.25;  // of the estimated foreign traffic
-constexpr double kFarAbove = 1.1;
-constexpr std::int32_t kSmoothSlices = 4;
+constexpr double kUnevenness = 0.5;
+constexpr std::size_t kUnevenRuns = 12;
+constexpr double kFarAbove = 1.2;
+constexpr std::size_t kSmoothPieces = 8;
+
+// Each message a little shorter or longer, by its edge and the run alone: so that patterns are compared on
+// equal terms.
+FluidProgram uneven(FluidProgram program, std::size_t run) {
+  for (FluidProgram::Message& message : program.messages) {
+    Random random(run << 32 | static_cast<std::uint32_t>(message.edge));
+    const auto draw = [&] { return static_cast<double>(random.next() >> 11) * 0x1p-53; };
+    message.slice_bytes *= 1 + kUnevenness * (draw() + draw() - 1);
+  }
+  return program;
+}
 
 Network scaled(Network network, double factor) {
   for (double& flows : network.foreign_in) flows *= factor;
@@ -43,17 +58,25 @@ class Search {
         admission_(admission),
         simulator_(simulator),
         less_(scaled(*task.network, 1 / kUncertainty)),
-        more_(scaled(*task.network, kUncertainty)) {}
+        more_(scaled(*task.network, kUncertainty)),
+        smooth_(task.current->pattern().chunk_graphs.size() *
+                    static_cast<std::size_t>(std::max(task.workload.slices, 1)) >=
+                kSmoothPieces) {}
 
-  // Mean over the estimate and somewhat less and more foreign traffic: a pattern that is fast only if the
-  // estimate is exact, because two whole chunks just miss each other, is not fast. Sliced patterns have no
-  // such edges. Given up, with a time above it, at `limit`.
+  // Whole chunks make a pattern's time a matter of luck: whether two transfers into one rank just miss each
+  // other. Real networks do not keep such appointments, nor is the estimate exact. So patterns that are
+  // hardly sliced are judged by the mean over runs whose messages take somewhat more or less, and with
+  // somewhat less and more foreign traffic. Given up, with a time above it, at `limit`.
   double time_of(const CheckedPattern& checked, double limit = 1e300) {
     ++evaluated_;
     const FluidProgram program = compile(checked.lowered(), task_.workload);
-    const double first = simulate(program, *task_.network, limit * kFarAbove);
-    if (first > limit * kFarAbove || program.slices >= kSmoothSlices) return first;
-    return (first + simulate(program, less_, 3 * limit) + simulate(program, more_, 3 * limit)) / 3;
+    const double exact = simulate(program, *task_.network, limit * kFarAbove);
+    if (exact > limit * kFarAbove || smooth_) return exact;
+    const std::array networks{task_.network, &std::as_const(less_), &std::as_const(more_)};
+    double sum = 0;
+    for (std::size_t run = 0; run < kUnevenRuns && sum <= limit * kUnevenRuns * kFarAbove; ++run)
+      sum += simulate(uneven(program, run), *networks[run % networks.size()], 1e300);
+    return sum / kUnevenRuns;
   }
 
   // Adds the children of `parent` that are among the `keep` fastest of `found`, which stays sorted.
@@ -122,6 +145,7 @@ class Search {
   const Admission& admission_;
   FluidSimulator& simulator_;
   Network less_, more_;
+  bool smooth_;  // so many pieces under way that no single appointment matters
   std::size_t work_ = 0, edge_checks_ = 0, evaluated_ = 0;
 };
 

@@ -15,6 +15,11 @@ struct Case {
   double foreign;
 };
 
+void PrintTo(const Case& shown, std::ostream* out) {
+  *out << shown.pattern.algorithm << " of " << shown.pattern.ranks << ", " << shown.slices << " slices, "
+       << shown.foreign << " foreign flows";
+}
+
 class BestSearch : public testing::TestWithParam<Case> {
  protected:
   SearchResult search(std::int32_t most_swaps, bool keep_additions = false) {
@@ -55,7 +60,7 @@ TEST_P(BestSearch, OneSwapIsAsGoodAsTheBestOfAll) {
 
 TEST_P(BestSearch, SeveralSwapsAreAsGoodAsTheBestPair) {
   const SearchResult found = search(15);
-  EXPECT_LE(time_of(found.pattern), exhaustive(true) * 1.05);
+  EXPECT_LE(time_of(found.pattern), exhaustive(true) * 1.1);
   EXPECT_LE(found.time_after, found.time_before);
 }
 

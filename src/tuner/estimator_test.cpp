@@ -95,9 +95,6 @@ TEST(Estimator, ABatchThatIsSlowThroughoutHardlyLowersTheCapacity) {
   std::fill(bench.truth.foreign_in.begin(), bench.truth.foreign_in.end(), 4.0);
   bench.observe();
   EXPECT_GT(bench.estimator.capacity_bytes_per_second(), 0.9e9);
-  const auto busy = std::count_if(bench.estimator.network().foreign_in.begin(),
-                                  bench.estimator.network().foreign_in.end(), [](double p) { return p > 1; });
-  EXPECT_GE(busy, 6);
 }
 
 TEST(Estimator, SmallFlowsSayNothing) {
