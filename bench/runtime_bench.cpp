@@ -23,7 +23,8 @@ void AddFloat32(benchmark::State& state) {
 BENCHMARK(AddFloat32)->Arg(64 << 10)->Arg(1 << 20)->Arg(20 << 20);
 
 void LowerDoubleTree(benchmark::State& state) {
-  const auto checked = react::pattern::check(react::pattern::double_tree_allreduce(static_cast<int>(state.range(0))));
+  const auto checked =
+      react::pattern::check(react::pattern::double_tree_allreduce(static_cast<int>(state.range(0))));
   for (auto _ : state) benchmark::DoNotOptimize(Program(*checked, 3));
 }
 BENCHMARK(LowerDoubleTree)->Arg(8)->Arg(64)->Unit(benchmark::kMicrosecond);

@@ -16,7 +16,8 @@ int main() {
   const auto identity = runtime::identify(runtime::process_environment);
   if (!identity || !*identity) {
     std::fprintf(stderr, "allreduce: %s\n",
-                 identity ? "no launcher: start me with mpirun, srun or torchrun, or set REACT_RANK, REACT_RANKS and REACT_LEADER"
+                 identity ? "no launcher: start me with mpirun, srun or torchrun, or set REACT_RANK, "
+                            "REACT_RANKS and REACT_LEADER"
                           : identity.error().message.c_str());
     return 2;
   }
@@ -25,7 +26,8 @@ int main() {
   options.ranks = (*identity)->ranks;
   options.leader_address = (*identity)->leader_address;
   options.on_report = [](const tuner::Report& report) {
-    if (report.proposal) std::printf("epoch %ld: %s\n", static_cast<long>(report.epoch), report.reason.c_str());
+    if (report.proposal)
+      std::printf("epoch %ld: %s\n", static_cast<long>(report.epoch), report.reason.c_str());
   };
   const auto pattern = pattern::check(pattern::double_tree_allreduce(options.ranks < 2 ? 2 : options.ranks));
   auto group = runtime::ProcessGroup::create(options, *pattern);
@@ -43,6 +45,7 @@ int main() {
     }
     if (gradient.front() != expected || gradient.back() != expected) return 1;
   }
-  std::printf("rank %d of %d: 50 sums of %zu elements, all right\n", options.rank, options.ranks, gradient.size());
+  std::printf("rank %d of %d: 50 sums of %zu elements, all right\n", options.rank, options.ranks,
+              gradient.size());
   return 0;
 }

@@ -76,13 +76,14 @@ TEST(Architecture, HeadersOpenWithWhatTheyAre) {
 }
 
 TEST(Architecture, FilesStaySmall) {
-  for (const fs::path& path : sources()) EXPECT_LE(lines_of(path).size(), 400u) << path << ": does the subject split?";
+  for (const fs::path& path : sources())
+    EXPECT_LE(lines_of(path).size(), 400u) << path << ": does the subject split?";
 }
 
 TEST(Architecture, NamesSaySomething) {
-  const std::set<std::string> empty_words = {"util", "utils", "helper", "helpers", "misc", "common", "manager"};
-  for (const fs::path& path : sources())
-    EXPECT_FALSE(empty_words.contains(path.stem().string())) << path;
+  const std::set<std::string> empty_words = {"util", "utils",  "helper", "helpers",
+                                             "misc", "common", "manager"};
+  for (const fs::path& path : sources()) EXPECT_FALSE(empty_words.contains(path.stem().string())) << path;
 }
 
 }  // namespace

@@ -85,7 +85,9 @@ TEST_P(PeerDeath, IsNamedByEveryOtherRank) {
   for (pattern::Rank rank = 0; rank < kRanks; ++rank) {
     if (rank == victim) continue;
     Verdict verdict;
-    ASSERT_EQ(read(verdicts[static_cast<std::size_t>(rank)], &verdict, sizeof verdict), static_cast<ssize_t>(sizeof verdict)) << "rank " << rank;
+    ASSERT_EQ(read(verdicts[static_cast<std::size_t>(rank)], &verdict, sizeof verdict),
+              static_cast<ssize_t>(sizeof verdict))
+        << "rank " << rank;
     EXPECT_EQ(verdict.culprit, victim) << "rank " << rank << ": " << verdict.message;
     EXPECT_LT(verdict.seconds, 2 * std::chrono::duration<double>(kTimeout).count()) << "rank " << rank;
   }
@@ -100,8 +102,8 @@ TEST_P(PeerDeath, IsNamedByEveryOtherRank) {
 INSTANTIATE_TEST_SUITE_P(Signals, PeerDeath,
                          testing::Combine(testing::Values(SIGKILL, SIGSTOP), testing::Values(0, 2)),
                          [](const auto& test) {
-                           return std::string(std::get<0>(test.param) == SIGKILL ? "Killed" : "Stopped") + "Rank" +
-                                  std::to_string(std::get<1>(test.param));
+                           return std::string(std::get<0>(test.param) == SIGKILL ? "Killed" : "Stopped") +
+                                  "Rank" + std::to_string(std::get<1>(test.param));
                          });
 
 }  // namespace

@@ -6,13 +6,12 @@
 
 namespace react {
 
-[[noreturn]] void check_failed(const char* condition, const char* file, int line,
-                               const char* message);
+[[noreturn]] void check_failed(const char* condition, const char* file, int line, const char* message);
 
 }  // namespace react
 
-#define REACT_CHECK(condition, message)                                          \
-  do {                                                                           \
-    if (!(condition)) [[unlikely]]                                               \
-      ::react::check_failed(#condition, __FILE__, __LINE__, message);            \
+#define REACT_CHECK(condition, message)                               \
+  do {                                                                \
+    if (!(condition)) [[unlikely]]                                    \
+      ::react::check_failed(#condition, __FILE__, __LINE__, message); \
   } while (false)

@@ -32,8 +32,7 @@ inline Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
 
 // Bytes per second over a span; 0 where the span is empty.
 inline double bytes_per_second(Bytes size, Nanoseconds span) {
-  return span.count() <= 0 ? 0.0
-                           : static_cast<double>(size.count) * 1e9 / static_cast<double>(span.count());
+  return span.count() <= 0 ? 0.0 : static_cast<double>(size.count) * 1e9 / static_cast<double>(span.count());
 }
 
 }  // namespace react

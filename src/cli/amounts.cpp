@@ -30,7 +30,8 @@ Result<Bytes> parse_size(const std::string& text) {
   std::string_view rest;
   auto count = parse_scaled(text, 1024, rest);
   if (!count || !(rest.empty() || rest == "B" || rest == "iB")) {
-    return invalid("'" + text + "' is not a size; write bytes, or a number with K, M or G (powers of 1024), as in 20M");
+    return invalid("'" + text +
+                   "' is not a size; write bytes, or a number with K, M or G (powers of 1024), as in 20M");
   }
   return Bytes{*count};
 }
@@ -39,7 +40,9 @@ Result<std::int64_t> parse_rate(const std::string& text) {
   std::string_view rest;
   auto rate = parse_scaled(text, 1000, rest);
   if (!rate || !(rest.empty() || rest == "bit" || rest == "bit/s")) {
-    return invalid("'" + text + "' is not a rate; write bits per second, or a number with K, M or G (powers of 1000), as in 500M");
+    return invalid(
+        "'" + text +
+        "' is not a rate; write bits per second, or a number with K, M or G (powers of 1000), as in 500M");
   }
   return *rate;
 }

@@ -39,12 +39,18 @@ Examples:
 std::string milliseconds(double value) { return fmt::format("{:.1f}", value); }
 
 std::vector<Table::Cell> summary_row(const char* name, const report::Summary& ms, double algbw) {
-  return {{name}, {milliseconds(ms.mean)}, {milliseconds(ms.median)}, {milliseconds(ms.p95)}, {milliseconds(ms.p99)},
+  return {{name},
+          {milliseconds(ms.mean)},
+          {milliseconds(ms.median)},
+          {milliseconds(ms.p95)},
+          {milliseconds(ms.p99)},
           {fmt::format("{:.3f}", algbw)}};
 }
 
 Table::Cell ratio_cell(double ratio) {
-  return {fmt::format("{:.3f}", ratio), ratio > 1.02 ? Tone::kGood : ratio < 0.98 ? Tone::kBad : Tone::kPlain};
+  return {fmt::format("{:.3f}", ratio), ratio > 1.02   ? Tone::kGood
+                                        : ratio < 0.98 ? Tone::kBad
+                                                       : Tone::kPlain};
 }
 
 void print_outcome(const lab::ExperimentConfig& config, const std::vector<lab::Outcome>& runs) {
@@ -53,27 +59,34 @@ void print_outcome(const lab::ExperimentConfig& config, const std::vector<lab::O
   const bool colour = report::wants_colour(1);
   fmt::print("{}; {}\n", lab::describe_job(config), lab::describe_cluster(config));
   const std::string disturbance = lab::describe_disturbance(config);
-  fmt::print("{}; statistics of epochs {} to {}\n\n", disturbance.empty() ? "no congestion" : disturbance, found.from,
-             found.until - 1);
+  fmt::print("{}; statistics of epochs {} to {}\n\n", disturbance.empty() ? "no congestion" : disturbance,
+             found.from, found.until - 1);
   Table table({"", "mean ms", "median", "p95", "p99", "algbw Gbit/s"});
   table.add(summary_row("baseline", found.baseline, found.baseline_algbw_gbps));
   table.add(summary_row("REACT", found.react, found.react_algbw_gbps));
-  table.add({{"ratio", Tone::kBold}, ratio_cell(found.ratio_mean), ratio_cell(found.ratio_median), ratio_cell(found.ratio_p95)});
+  table.add({{"ratio", Tone::kBold},
+             ratio_cell(found.ratio_mean),
+             ratio_cell(found.ratio_median),
+             ratio_cell(found.ratio_p95)});
   fmt::print("{}\n", table.text(colour));
-  fmt::print("ratio of means: 95 % interval {:.3f} to {:.3f}\n", found.ratio_mean_interval.low, found.ratio_mean_interval.high);
+  fmt::print("ratio of means: 95 % interval {:.3f} to {:.3f}\n", found.ratio_mean_interval.low,
+             found.ratio_mean_interval.high);
   fmt::print("pattern changes: {}", found.changes);
   if (config.disturbed()) {
-    fmt::print("; recovered {}", found.epochs_to_recover < 0 ? std::string("never")
-                                                             : fmt::format("after {} epochs", found.epochs_to_recover));
+    fmt::print("; recovered {}", found.epochs_to_recover < 0
+                                     ? std::string("never")
+                                     : fmt::format("after {} epochs", found.epochs_to_recover));
   }
-  fmt::print("; after {} batches: baseline {:.1f} ms, REACT {:.1f} ms\n", lab::kBatchesToSettle, found.baseline_settled_ms,
-             found.react_settled_ms);
+  fmt::print("; after {} batches: baseline {:.1f} ms, REACT {:.1f} ms\n", lab::kBatchesToSettle,
+             found.baseline_settled_ms, found.react_settled_ms);
   if (outcome.oracle) {
     const lab::OracleOutcome& oracle = *outcome.oracle;
-    fmt::print("oracle: {:.1f} ms by {} (best of {} measured); initial pattern {:.1f} ms, REACT's pattern {:.1f} ms; "
-               "REACT / oracle {:.3f}\n",
-               oracle.best_ms, oracle.best, oracle.measured, oracle.initial_ms, oracle.react_pattern_ms,
-               oracle.react_ratio);
+    fmt::print(
+        "oracle: {:.1f} ms by {} (best of {} measured); initial pattern {:.1f} ms, REACT's pattern {:.1f} "
+        "ms; "
+        "REACT / oracle {:.3f}\n",
+        oracle.best_ms, oracle.best, oracle.measured, oracle.initial_ms, oracle.react_pattern_ms,
+        oracle.react_ratio);
   }
   if (!outcome.measured.external_mbps.empty()) {
     fmt::print("external flows got {:.0f} Mbit/s\n", fmt::join(outcome.measured.external_mbps, ", "));
@@ -81,7 +94,8 @@ void print_outcome(const lab::ExperimentConfig& config, const std::vector<lab::O
   if (runs.size() > 1) {
     std::vector<double> ratios;
     for (const lab::Outcome& run : runs) ratios.push_back(run.comparison.ratio_mean);
-    fmt::print("{} runs, the one with the median ratio is shown; ratios of means: {:.3f}\n", runs.size(), fmt::join(ratios, ", "));
+    fmt::print("{} runs, the one with the median ratio is shown; ratios of means: {:.3f}\n", runs.size(),
+               fmt::join(ratios, ", "));
   }
   fmt::print("machine {}\n", lab::describe(outcome.measured.load));
 }
@@ -130,8 +144,10 @@ int run_lab(const LabFlags& flags) {
     auto written = write_timeline(flags.timeline, lab::timeline_of(*config, lab::median_run(runs)));
     if (!written) return refuse(written.error());
   }
-  if (flags.json) fmt::print("{}\n", lab::to_json(*config, runs));
-  else print_outcome(*config, runs);
+  if (flags.json)
+    fmt::print("{}\n", lab::to_json(*config, runs));
+  else
+    print_outcome(*config, runs);
   return 0;
 }
 

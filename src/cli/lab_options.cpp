@@ -1,7 +1,7 @@
 #include "cli/lab_options.h"
 
-#include <charconv>
 #include <fmt/format.h>
+#include <charconv>
 
 #include <fstream>
 #include <iterator>
@@ -35,7 +35,8 @@ Result<tuner::Parameters> parameters_from(const LabFlags& flags) {
     std::ifstream file(flags.parameters_file, std::ios::binary);
     if (!file) return invalid("--params: cannot read " + flags.parameters_file);
     std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (text.size() > kMaxParametersBytes) return invalid("--params: " + flags.parameters_file + " is larger than 1 MiB");
+    if (text.size() > kMaxParametersBytes)
+      return invalid("--params: " + flags.parameters_file + " is larger than 1 MiB");
     auto read = tuner::parameters_from_toml(text);
     if (!read) return blame("--params", read.error());
     parameters = *read;
@@ -69,7 +70,8 @@ Result<lab::LinkFailure> failure_from(const std::string& text) {
 }
 
 Result<Nanoseconds> duration_from(const char* flag, double value, double unit_ns, double least, double most) {
-  if (!(value >= least && value <= most)) return invalid(fmt::format("{} {}: must be {} to {}", flag, value, least, most));
+  if (!(value >= least && value <= most))
+    return invalid(fmt::format("{} {}: must be {} to {}", flag, value, least, most));
   return Nanoseconds(static_cast<std::int64_t>(value * unit_ns));
 }
 
@@ -82,7 +84,8 @@ Result<void> fill_amounts(const LabFlags& flags, lab::ExperimentConfig& config) 
   config.cluster.rate_bits_per_second = *rate;
   if (!flags.queue.empty()) {
     auto queue = parse_size(flags.queue);
-    if (!queue || queue->count < 4096 || queue->count > (1 << 30)) return invalid("--queue: must be 4K to 1G");
+    if (!queue || queue->count < 4096 || queue->count > (1 << 30))
+      return invalid("--queue: must be 4K to 1G");
     config.cluster.queue = *queue;
   }
   auto pause = duration_from("--pause-ms", flags.pause_ms, 1e6, 0, 60'000);
@@ -101,19 +104,28 @@ Result<void> fill_amounts(const LabFlags& flags, lab::ExperimentConfig& config) 
 
 void add_cluster_flags(CLI::App& command, LabFlags& flags) {
   command.add_option("--size", flags.size, "message size; K, M, G are powers of 1024")->capture_default_str();
-  command.add_option("--rate", flags.rate, "rate of every link, bit/s; K, M, G are powers of 1000")->capture_default_str();
-  command.add_option("--queue", flags.queue, "switch queue toward each host, bytes [2.5 ms of the rate, 64K at least]");
+  command.add_option("--rate", flags.rate, "rate of every link, bit/s; K, M, G are powers of 1000")
+      ->capture_default_str();
+  command.add_option("--queue", flags.queue,
+                     "switch queue toward each host, bytes [2.5 ms of the rate, 64K at least]");
   command.add_option("--epochs", flags.epochs, "epochs of each group")->capture_default_str();
-  command.add_option("--congestion", flags.congestion_control, "congestion control of every connection: cubic, reno, bbr")
+  command
+      .add_option("--congestion", flags.congestion_control,
+                  "congestion control of every connection: cubic, reno, bbr")
       ->capture_default_str();
   command.add_option("--seed", flags.seed, "of the tuner's choices and of paths")->capture_default_str();
   command.add_option("--policy", flags.policy, "tuner: best, paper or off [best]");
-  command.add_option("--set", flags.overrides, "tuner parameter KEY=VALUE; repeatable")->type_name("KEY=VALUE");
+  command.add_option("--set", flags.overrides, "tuner parameter KEY=VALUE; repeatable")
+      ->type_name("KEY=VALUE");
   command.add_option("--params", flags.parameters_file, "tuner parameters, TOML");
-  command.add_option("--interleave", flags.interleave, "epochs of one group before the other's turn")->capture_default_str();
-  command.add_option("--timeout", flags.timeout_s, "seconds until a silent peer ends a collective")->capture_default_str();
-  command.add_option("--time-limit", flags.time_limit_s, "seconds until a run is given up")->capture_default_str();
-  command.add_option("--repeat", flags.repeat, "runs; the one with the median ratio is reported, all are listed")
+  command.add_option("--interleave", flags.interleave, "epochs of one group before the other's turn")
+      ->capture_default_str();
+  command.add_option("--timeout", flags.timeout_s, "seconds until a silent peer ends a collective")
+      ->capture_default_str();
+  command.add_option("--time-limit", flags.time_limit_s, "seconds until a run is given up")
+      ->capture_default_str();
+  command
+      .add_option("--repeat", flags.repeat, "runs; the one with the median ratio is reported, all are listed")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   command.add_flag("--json", flags.json, "one JSON document on stdout");
@@ -121,23 +133,31 @@ void add_cluster_flags(CLI::App& command, LabFlags& flags) {
 
 void add_run_flags(CLI::App& command, LabFlags& flags) {
   command.add_option("--hosts", flags.hosts, "hosts, one rank each")->capture_default_str();
-  command.add_option("--collective", flags.collective, "allreduce, allgather, reduce-scatter, reduce, broadcast")
+  command
+      .add_option("--collective", flags.collective, "allreduce, allgather, reduce-scatter, reduce, broadcast")
       ->capture_default_str();
   command.add_option("--algorithm", flags.algorithm, "as in 'react pattern generate'")->capture_default_str();
   command.add_option("--pattern", flags.pattern_file, "a pattern file instead of an algorithm");
   command.add_option("--root", flags.root, "reduce, broadcast: the root")->capture_default_str();
-  command.add_option("--slices", flags.slices, "pipelining units per chunk graph; 1: store and forward; 0: by size")
+  command
+      .add_option("--slices", flags.slices,
+                  "pipelining units per chunk graph; 1: store and forward; 0: by size")
       ->capture_default_str();
   command.add_option("--external", flags.external, "external flows per chosen rank")->capture_default_str();
   command.add_option("--into", flags.into, "ranks that the external flows enter")->delimiter(',');
   command.add_option("--out-of", flags.out_of, "ranks that the external flows leave")->delimiter(',');
-  command.add_option("--from-epoch", flags.from_epoch, "first epoch with external flows")->capture_default_str();
+  command.add_option("--from-epoch", flags.from_epoch, "first epoch with external flows")
+      ->capture_default_str();
   command.add_option("--until-epoch", flags.until_epoch, "first epoch without them again [never]");
-  command.add_option("--fail", flags.fail, "a link's rate drops before an epoch and stays low")->type_name("RANK:RATE:EPOCH");
-  command.add_option("--topology", flags.topology, "star or leaf-spine (2 ToRs, 2 spines)")->capture_default_str();
-  command.add_option("--pause-ms", flags.pause_ms, "pause between epochs, as if the job computed")->capture_default_str();
+  command.add_option("--fail", flags.fail, "a link's rate drops before an epoch and stays low")
+      ->type_name("RANK:RATE:EPOCH");
+  command.add_option("--topology", flags.topology, "star or leaf-spine (2 ToRs, 2 spines)")
+      ->capture_default_str();
+  command.add_option("--pause-ms", flags.pause_ms, "pause between epochs, as if the job computed")
+      ->capture_default_str();
   command.add_flag("--oracle", flags.oracle, "measure also the best single or double swaps (minutes)");
-  command.add_flag("--oracle-singles-all", flags.oracle_singles_all, "with --oracle: measure every distinct single swap");
+  command.add_flag("--oracle-singles-all", flags.oracle_singles_all,
+                   "with --oracle: measure every distinct single swap");
   command.add_option("--trace", flags.trace, "write the tuner's trace here (for 'react replay')");
   command.add_option("--timeline", flags.timeline, "draw epoch times over epochs here (SVG)");
 }

@@ -23,13 +23,17 @@ double last_median(const std::vector<double>& values, std::int64_t count) {
 }  // namespace
 
 LabProgress::LabProgress(const lab::ExperimentConfig& config)
-    : config_(config), terminal_(::isatty(STDERR_FILENO) == 1), colour_(report::wants_colour(STDERR_FILENO)) {}
+    : config_(config),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      colour_(report::wants_colour(STDERR_FILENO)) {}
 
 lab::Progress LabProgress::callbacks() {
   lab::Progress progress;
   progress.on_batch = [this](auto... values) { on_batch(values...); };
   progress.on_note = [this](const lab::TunerNote& note) { on_note(note); };
-  progress.on_step = [this](const std::string& text) { say(paint(text + " ...", Tone::kDim, colour_), false); };
+  progress.on_step = [this](const std::string& text) {
+    say(paint(text + " ...", Tone::kDim, colour_), false);
+  };
   return progress;
 }
 
@@ -39,7 +43,8 @@ void LabProgress::on_batch(std::int64_t epoch, const std::vector<double>& baseli
   const double slow = last_median(baseline_ms, batch), fast = last_median(react_ms, batch);
   const double ratio = fast > 0 ? slow / fast : 0;
   const Tone tone = ratio > 1.05 ? Tone::kGood : ratio < 0.95 ? Tone::kBad : Tone::kPlain;
-  const bool disturbed = config_.disturbed() && epoch >= config_.window_from() && epoch < config_.window_until();
+  const bool disturbed =
+      config_.disturbed() && epoch >= config_.window_from() && epoch < config_.window_until();
   say(fmt::format("epoch {:>5}/{}  baseline {:8.1f} ms  REACT {:8.1f} ms  ratio {}  pattern {}{}", epoch + 1,
                   config_.epochs, slow, fast, paint(fmt::format("{:.2f}", ratio), tone, colour_), version,
                   disturbed ? "  " + paint(lab::describe_disturbance(config_), Tone::kDim, colour_) : ""),
@@ -48,8 +53,8 @@ void LabProgress::on_batch(std::int64_t epoch, const std::vector<double>& baseli
 
 void LabProgress::on_note(const lab::TunerNote& note) {
   if (note.proposed_version == 0) return;
-  say(fmt::format("epoch {:>5}  {} -> pattern {}: {}", note.epoch + 1, paint(note.outcome, Tone::kBold, colour_),
-                  note.proposed_version, note.reason),
+  say(fmt::format("epoch {:>5}  {} -> pattern {}: {}", note.epoch + 1,
+                  paint(note.outcome, Tone::kBold, colour_), note.proposed_version, note.reason),
       true);
 }
 

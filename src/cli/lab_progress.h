@@ -17,8 +17,8 @@ class LabProgress {
   void finish();  // leaves the cursor on a line of its own
 
  private:
-  void on_batch(std::int64_t epoch, const std::vector<double>& baseline_ms, const std::vector<double>& react_ms,
-                std::uint32_t version);
+  void on_batch(std::int64_t epoch, const std::vector<double>& baseline_ms,
+                const std::vector<double>& react_ms, std::uint32_t version);
   void on_note(const lab::TunerNote& note);
   void say(const std::string& line, bool stays);
 

@@ -35,8 +35,9 @@ struct PaperCell {
   double ratio_p95;
   double changes;
 };
-constexpr PaperCell kPaper[] = {{4, 0, 0.964, 0.999, 34},    {4, 1, 1.138, 1.101, 35.6}, {4, 2, 1.348, 1.145, 33.2},
-                                {8, 0, 0.963, 0.980, 41.25}, {8, 1, 1.180, 1.165, 40},   {8, 2, 1.383, 1.222, 36.25}};
+constexpr PaperCell kPaper[] = {{4, 0, 0.964, 0.999, 34},   {4, 1, 1.138, 1.101, 35.6},
+                                {4, 2, 1.348, 1.145, 33.2}, {8, 0, 0.963, 0.980, 41.25},
+                                {8, 1, 1.180, 1.165, 40},   {8, 2, 1.383, 1.222, 36.25}};
 
 struct OurCell {
   const PaperCell* paper;
@@ -60,7 +61,8 @@ LabFlags cell_flags(const LabFlags& common, const PaperCell& cell, std::int32_t 
   return flags;
 }
 
-Result<OurCell> measure_cell(const LabFlags& flags, const PaperCell& cell, const lab::InterruptScope& interrupt) {
+Result<OurCell> measure_cell(const LabFlags& flags, const PaperCell& cell,
+                             const lab::InterruptScope& interrupt) {
   auto config = experiment_from(flags);
   if (!config) return tl::unexpected(config.error());
   LabProgress progress(*config);
@@ -79,9 +81,11 @@ Result<OurCell> measure_cell(const LabFlags& flags, const PaperCell& cell, const
 std::string slices_name(std::int32_t slices) { return slices == 0 ? "by size" : std::to_string(slices); }
 
 void print_table(const std::vector<OurCell>& cells) {
-  Table table({"hosts", "p", "slices", "paper mean", "ours", "95 % interval", "paper p95", "ours", "paper changes", "ours",
-               "baseline ms", "REACT ms", "machine"});
-  const auto tone = [](double ratio) { return ratio > 1.02 ? Tone::kGood : ratio < 0.98 ? Tone::kBad : Tone::kPlain; };
+  Table table({"hosts", "p", "slices", "paper mean", "ours", "95 % interval", "paper p95", "ours",
+               "paper changes", "ours", "baseline ms", "REACT ms", "machine"});
+  const auto tone = [](double ratio) {
+    return ratio > 1.02 ? Tone::kGood : ratio < 0.98 ? Tone::kBad : Tone::kPlain;
+  };
   for (const OurCell& cell : cells) {
     const lab::Comparison& ours = cell.comparison;
     table.add({{std::to_string(cell.paper->hosts)},
@@ -102,14 +106,18 @@ void print_table(const std::vector<OurCell>& cells) {
 }
 
 void print_json(const std::vector<OurCell>& cells) {
-  nlohmann::ordered_json document = {{"schema", "react.lab.table2/1"}, {"rows", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json document = {{"schema", "react.lab.table2/1"},
+                                     {"rows", nlohmann::ordered_json::array()}};
   for (const OurCell& cell : cells) {
     const lab::Comparison& ours = cell.comparison;
     document["rows"].push_back(
         {{"hosts", cell.paper->hosts},
          {"external", cell.paper->external},
          {"slices", cell.slices},
-         {"paper", {{"ratio_mean", cell.paper->ratio_mean}, {"ratio_p95", cell.paper->ratio_p95}, {"changes", cell.paper->changes}}},
+         {"paper",
+          {{"ratio_mean", cell.paper->ratio_mean},
+           {"ratio_p95", cell.paper->ratio_p95},
+           {"changes", cell.paper->changes}}},
          {"ratio_mean", ours.ratio_mean},
          {"ratio_mean_ci95", {ours.ratio_mean_interval.low, ours.ratio_mean_interval.high}},
          {"ratio_p95", ours.ratio_p95},
@@ -135,7 +143,8 @@ int run_table2(const LabFlags& common) {
   std::vector<OurCell> cells;
   for (const std::int32_t slices : {1, 0}) {
     for (const PaperCell& cell : kPaper) {
-      fmt::print(stderr, "table 2: {} hosts, p = {}, slices {}\n", cell.hosts, cell.external, slices_name(slices));
+      fmt::print(stderr, "table 2: {} hosts, p = {}, slices {}\n", cell.hosts, cell.external,
+                 slices_name(slices));
       auto measured = measure_cell(cell_flags(common, cell, slices), cell, interrupt);
       if (!measured) {
         fmt::print(stderr, "react lab table2: {}\n", measured.error().message);
@@ -144,8 +153,10 @@ int run_table2(const LabFlags& common) {
       cells.push_back(std::move(*measured));
     }
   }
-  if (common.json) print_json(cells);
-  else print_table(cells);
+  if (common.json)
+    print_json(cells);
+  else
+    print_table(cells);
   return 0;
 }
 

@@ -96,7 +96,8 @@ Result<ChildProcess> ChildProcess::spawn(const Options& options) {
     pipes[i] = std::move(*made);
   }
   std::vector<char*> arguments;
-  for (const std::string& argument : options.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : options.arguments)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
 
   const pid_t parent = ::getpid();
@@ -122,7 +123,8 @@ Result<ChildProcess> ChildProcess::spawn(const Options& options) {
   return child;
 }
 
-Result<ChildProcess> ChildProcess::fork_with(const std::vector<int>& inherited, const std::function<void()>& body) {
+Result<ChildProcess> ChildProcess::fork_with(const std::vector<int>& inherited,
+                                             const std::function<void()>& body) {
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return system_failure("cannot fork");
@@ -152,8 +154,8 @@ void ChildProcess::kill() {
   wait();
 }
 
-Result<void> run_program(const std::vector<std::string>& arguments, const std::string& input, int network_namespace,
-                         const std::vector<int>& inherited) {
+Result<void> run_program(const std::vector<std::string>& arguments, const std::string& input,
+                         int network_namespace, const std::vector<int>& inherited) {
   auto text = memory_file("input", input);
   if (!text) return tl::unexpected(text.error());
   auto child = ChildProcess::spawn({arguments, network_namespace, inherited, text->get(), true});
@@ -162,8 +164,10 @@ Result<void> run_program(const std::vector<std::string>& arguments, const std::s
   char piece[4096];
   for (ssize_t n = 1; n > 0;) {
     n = ::read(child->error_output().get(), piece, sizeof piece);
-    if (n < 0 && errno == EINTR) n = 1;
-    else if (n > 0 && said.size() < 65536) said.append(piece, static_cast<std::size_t>(n));
+    if (n < 0 && errno == EINTR)
+      n = 1;
+    else if (n > 0 && said.size() < 65536)
+      said.append(piece, static_cast<std::size_t>(n));
   }
   const std::string status = child->wait();
   if (status.empty()) return {};

@@ -34,9 +34,9 @@ struct ClusterConfig {
   int hosts = 8;
   int external_hosts = 0;
   std::int64_t rate_bits_per_second = 500'000'000;  // of every link
-  Bytes queue;                                      // of each switch port toward a host; 0: 2.5 ms of line rate, 64 KB at least
+  Bytes queue;  // of each switch port toward a host; 0: 2.5 ms of line rate, 64 KB at least
   std::string congestion_control = "reno";  // of every connection, ours and the external ones alike
-  std::uint32_t path_seed = 1;                      // leaf-spine: which 5-tuple takes which spine
+  std::uint32_t path_seed = 1;              // leaf-spine: which 5-tuple takes which spine
 };
 
 class Cluster {
@@ -47,10 +47,14 @@ class Cluster {
   const ClusterConfig& config() const { return config_; }  // with the defaults filled in
   int hosts() const { return config_.hosts; }
   const NetworkNamespace& host(int index) const { return hosts_[static_cast<std::size_t>(index)].space; }
-  const NetworkNamespace& external(int index) const { return externals_[static_cast<std::size_t>(index)].space; }
+  const NetworkNamespace& external(int index) const {
+    return externals_[static_cast<std::size_t>(index)].space;
+  }
   std::string data_address(int host) const { return hosts_[static_cast<std::size_t>(host)].data_address; }
   std::string control_address(int host) const;
-  std::string external_address(int index) const { return externals_[static_cast<std::size_t>(index)].data_address; }
+  std::string external_address(int index) const {
+    return externals_[static_cast<std::size_t>(index)].data_address;
+  }
 
   // Changes both directions of a host's data link while traffic runs (a partial failure).
   Result<void> set_rate(int host, std::int64_t rate_bits_per_second);
@@ -62,7 +66,7 @@ class Cluster {
   struct Machine {
     NetworkNamespace space;
     std::string data_address;
-    std::string gateway;      // leaf-spine
+    std::string gateway;  // leaf-spine
     std::size_t switch_index = 0;
     std::string switch_port;  // interface name on the switch's side
   };

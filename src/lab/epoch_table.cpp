@@ -6,13 +6,16 @@
 
 namespace react::lab {
 
-EpochTable::EpochTable(int ranks, std::int64_t epochs) : ranks_(ranks), rows_(static_cast<std::size_t>(epochs)) {
+EpochTable::EpochTable(int ranks, std::int64_t epochs)
+    : ranks_(ranks), rows_(static_cast<std::size_t>(epochs)) {
   for (Row& row : rows_) row.missing = ranks;
 }
 
 Result<bool> EpochTable::add(const EpochLine& line) {
-  if (line.epoch < 0 || line.epoch >= static_cast<std::int64_t>(rows_.size()) || line.rank < 0 || line.rank >= ranks_) {
-    return invalid(fmt::format("rank {} reports epoch {}, which this run does not have", line.rank, line.epoch));
+  if (line.epoch < 0 || line.epoch >= static_cast<std::int64_t>(rows_.size()) || line.rank < 0 ||
+      line.rank >= ranks_) {
+    return invalid(
+        fmt::format("rank {} reports epoch {}, which this run does not have", line.rank, line.epoch));
   }
   Row& row = rows_[static_cast<std::size_t>(line.epoch)];
   if (row.heard.empty()) {
@@ -24,14 +27,15 @@ Result<bool> EpochTable::add(const EpochLine& line) {
   const auto rank = static_cast<std::size_t>(line.rank);
   if (row.heard[rank]) return invalid(fmt::format("rank {} reports epoch {} twice", line.rank, line.epoch));
   if (row.version != line.version) {
-    return invalid(fmt::format("ranks ran different pattern versions in epoch {}: {} and {}", line.epoch, row.version,
-                               line.version));
+    return invalid(fmt::format("ranks ran different pattern versions in epoch {}: {} and {}", line.epoch,
+                               row.version, line.version));
   }
   row.heard[rank] = true;
   row.start = std::min(row.start, line.start);
   row.end = std::max(row.end, line.end);
   const bool whole = --row.missing == 0;
-  while (complete_ < static_cast<std::int64_t>(rows_.size()) && rows_[static_cast<std::size_t>(complete_)].missing == 0) {
+  while (complete_ < static_cast<std::int64_t>(rows_.size()) &&
+         rows_[static_cast<std::size_t>(complete_)].missing == 0) {
     ++complete_;
   }
   return whole;

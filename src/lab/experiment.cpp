@@ -48,7 +48,8 @@ class Recorder {
 
   Result<void> take(const WorkerLine& line) {
     if (const auto* epoch = std::get_if<EpochLine>(&line)) return take_epoch(*epoch);
-    if (const auto* report = std::get_if<ReportLine>(&line); report != nullptr && report->group == kReactGroup) {
+    if (const auto* report = std::get_if<ReportLine>(&line);
+        report != nullptr && report->group == kReactGroup) {
       take_report(report->report);
     }
     return {};
@@ -133,7 +134,8 @@ Result<Measurements> measure(Stage& stage, const ExperimentConfig& config, const
 
 }  // namespace
 
-Comparison compare(const ExperimentConfig& config, const Measurements& measured, const OracleOutcome* oracle) {
+Comparison compare(const ExperimentConfig& config, const Measurements& measured,
+                   const OracleOutcome* oracle) {
   Comparison result;
   result.from = config.window_from();
   result.until = config.window_until();
@@ -156,7 +158,8 @@ Comparison compare(const ExperimentConfig& config, const Measurements& measured,
   result.react_settled_ms = report::median(slice(fast, settled, epochs));
   result.baseline_settled_ms = report::median(slice(slow, settled, epochs));
   if (config.disturbed()) {
-    const double level = oracle != nullptr ? oracle->best_ms : report::median(slice(fast, epochs * 2 / 3, epochs));
+    const double level =
+        oracle != nullptr ? oracle->best_ms : report::median(slice(fast, epochs * 2 / 3, epochs));
     result.epochs_to_recover = report::first_settled(fast, batch, level, kRecoveryTolerance);
   }
   return result;

@@ -40,7 +40,8 @@ struct Measurements {
   std::vector<double> baseline_ms, react_ms;
   std::vector<std::uint32_t> react_versions;
   std::vector<TunerNote> notes;
-  std::map<std::uint32_t, pattern::Pattern> proposals;  // by version; version 0, the initial pattern, is not among them
+  std::map<std::uint32_t, pattern::Pattern>
+      proposals;  // by version; version 0, the initial pattern, is not among them
   std::vector<double> external_mbps;
   MachineLoad::Reading load;
 };
@@ -48,11 +49,11 @@ struct Measurements {
 // Statistics over the epochs under disturbance (all epochs where there is none).
 struct Comparison {
   std::int64_t from = 0, until = 0;
-  report::Summary baseline, react;  // ms
-  double baseline_algbw_gbps = 0, react_algbw_gbps = 0;  // message size / mean time, Gbit/s
+  report::Summary baseline, react;                         // ms
+  double baseline_algbw_gbps = 0, react_algbw_gbps = 0;    // message size / mean time, Gbit/s
   double ratio_mean = 0, ratio_median = 0, ratio_p95 = 0;  // baseline / REACT: above 1, REACT is faster
-  report::Interval ratio_mean_interval;  // 95 %, block bootstrap over epochs
-  std::int64_t changes = 0;              // pattern versions that took effect in the whole run
+  report::Interval ratio_mean_interval;                    // 95 %, block bootstrap over epochs
+  std::int64_t changes = 0;  // pattern versions that took effect in the whole run
   // Epochs from the start of the disturbance to the first from which the median of a batch is within 10 % of REACT's final
   // level (the median of the last third of the window; with an oracle: of the oracle's time). -1: never.
   std::int64_t epochs_to_recover = 0;
@@ -69,8 +70,8 @@ struct Outcome {
 // Told as the run goes on, on the calling thread.
 struct Progress {
   // A batch of epochs is complete in both groups, up to and including `epoch`.
-  std::function<void(std::int64_t epoch, const std::vector<double>& baseline_ms, const std::vector<double>& react_ms,
-                     std::uint32_t version)>
+  std::function<void(std::int64_t epoch, const std::vector<double>& baseline_ms,
+                     const std::vector<double>& react_ms, std::uint32_t version)>
       on_batch;
   std::function<void(const TunerNote&)> on_note;
   std::function<void(const std::string&)> on_step;  // "building the cluster", ...

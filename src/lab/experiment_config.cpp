@@ -14,14 +14,17 @@ constexpr std::int64_t kMaxSizeBytes = std::int64_t{1} << 32;
 
 Result<void> validate_congestion(const ExperimentConfig& config) {
   const Congestion& congestion = config.congestion;
-  if (congestion.flows_per_host < 0) return invalid("--external: the number of external flows cannot be negative");
+  if (congestion.flows_per_host < 0)
+    return invalid("--external: the number of external flows cannot be negative");
   if (congestion.flows_per_host > 0 && congestion.into.empty() && congestion.out_of.empty()) {
     return invalid("--external needs a place: add --into RANK or --out-of RANK");
   }
-  for (const auto& [flag, hosts] : {std::pair{"--into", &congestion.into}, {"--out-of", &congestion.out_of}}) {
+  for (const auto& [flag, hosts] :
+       {std::pair{"--into", &congestion.into}, {"--out-of", &congestion.out_of}}) {
     for (const int host : *hosts) {
       if (host < 0 || host >= config.cluster.hosts) {
-        return invalid(fmt::format("{} {}: there is no such rank; ranks are 0 to {}", flag, host, config.cluster.hosts - 1));
+        return invalid(fmt::format("{} {}: there is no such rank; ranks are 0 to {}", flag, host,
+                                   config.cluster.hosts - 1));
       }
     }
     if (!hosts->empty() && congestion.flows_per_host == 0) {
@@ -29,14 +32,16 @@ Result<void> validate_congestion(const ExperimentConfig& config) {
     }
   }
   if (congestion.flows() > kMaxExternalHosts) {
-    return invalid(fmt::format("{} external flows are too many; at most {}", congestion.flows(), kMaxExternalHosts));
+    return invalid(
+        fmt::format("{} external flows are too many; at most {}", congestion.flows(), kMaxExternalHosts));
   }
   if (congestion.from < 0 || congestion.from >= config.epochs) {
     return invalid(fmt::format("--from-epoch {}: epochs are 0 to {}", congestion.from, config.epochs - 1));
   }
   if (congestion.until >= 0 && (congestion.until <= congestion.from || congestion.until > config.epochs)) {
-    return invalid(fmt::format("--until-epoch {}: must lie after --from-epoch {} and not after the last epoch, {}",
-                               congestion.until, congestion.from, config.epochs));
+    return invalid(
+        fmt::format("--until-epoch {}: must lie after --from-epoch {} and not after the last epoch, {}",
+                    congestion.until, congestion.from, config.epochs));
   }
   return {};
 }
@@ -45,10 +50,12 @@ Result<void> validate_failure(const ExperimentConfig& config) {
   if (!config.failure) return {};
   const LinkFailure& failure = *config.failure;
   if (failure.host < 0 || failure.host >= config.cluster.hosts) {
-    return invalid(fmt::format("--fail: there is no rank {}; ranks are 0 to {}", failure.host, config.cluster.hosts - 1));
+    return invalid(fmt::format("--fail: there is no rank {}; ranks are 0 to {}", failure.host,
+                               config.cluster.hosts - 1));
   }
   if (failure.epoch < 0 || failure.epoch >= config.epochs) {
-    return invalid(fmt::format("--fail: there is no epoch {}; epochs are 0 to {}", failure.epoch, config.epochs - 1));
+    return invalid(
+        fmt::format("--fail: there is no epoch {}; epochs are 0 to {}", failure.epoch, config.epochs - 1));
   }
   if (failure.rate_bits_per_second < kMinRate || failure.rate_bits_per_second > kMaxRate) {
     return invalid("--fail: a link's rate is 1M to 100G bit/s");
@@ -71,7 +78,8 @@ std::int64_t ExperimentConfig::window_until() const {
 
 Result<void> validate(const ExperimentConfig& config) {
   if (config.cluster.hosts < 2 || config.cluster.hosts > kMaxHosts) {
-    return invalid(fmt::format("--hosts {}: a collective needs 2 to {} hosts", config.cluster.hosts, kMaxHosts));
+    return invalid(
+        fmt::format("--hosts {}: a collective needs 2 to {} hosts", config.cluster.hosts, kMaxHosts));
   }
   if (config.pattern.ranks != config.cluster.hosts) {
     return invalid(fmt::format("the pattern is for {} ranks, the cluster has {} hosts", config.pattern.ranks,
@@ -81,7 +89,8 @@ Result<void> validate(const ExperimentConfig& config) {
     return invalid(fmt::format("--epochs {}: must be 1 to {}", config.epochs, kMaxEpochs));
   }
   if (config.block_epochs < 1) return invalid("--interleave: must be at least 1 epoch");
-  if (config.slices < 0 || config.slices > 4096) return invalid("--slices: must be 0 (chosen by size) to 4096");
+  if (config.slices < 0 || config.slices > 4096)
+    return invalid("--slices: must be 0 (chosen by size) to 4096");
   const std::int64_t least = 4 * config.cluster.hosts;
   if (config.size.count < least || config.size.count > kMaxSizeBytes) {
     return invalid(fmt::format("--size {}: must be {} bytes to 4G", config.size.count, least));
@@ -105,7 +114,8 @@ std::string describe_disturbance(const ExperimentConfig& config) {
   }
   if (config.failure) {
     if (!text.empty()) text += "; ";
-    text += fmt::format("link of rank {} at {}", config.failure->host, describe_rate(config.failure->rate_bits_per_second));
+    text += fmt::format("link of rank {} at {}", config.failure->host,
+                        describe_rate(config.failure->rate_bits_per_second));
   }
   return text;
 }

@@ -47,9 +47,9 @@ struct ExperimentConfig {
   tuner::Parameters parameters;  // of the group that reacts; the baseline's policy is off
   std::string trace_path;        // empty: none
   std::uint64_t seed = 1;
-  Nanoseconds timeout = std::chrono::seconds(30);     // of one collective
-  Nanoseconds time_limit = std::chrono::hours(1);     // of the whole run
-  std::string executable = "/proc/self/exe";          // understands kWorkerCommand (worker.h)
+  Nanoseconds timeout = std::chrono::seconds(30);  // of one collective
+  Nanoseconds time_limit = std::chrono::hours(1);  // of the whole run
+  std::string executable = "/proc/self/exe";       // understands kWorkerCommand (worker.h)
 
   // Epochs that statistics are about: those with a disturbance, or all.
   std::int64_t window_from() const;

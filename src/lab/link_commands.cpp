@@ -19,8 +19,9 @@ std::int64_t burst_bytes(std::int64_t rate_bits_per_second) {
 constexpr int kFrameBytes = 9000;
 
 std::string class_line(const char* verb, const std::string& device, std::int64_t rate) {
-  return fmt::format("class {} dev {} parent 1: classid 1:1 htb rate {}bit ceil {}bit burst {} cburst {} quantum 3028\n",
-                     verb, device, rate, rate, burst_bytes(rate), burst_bytes(rate));
+  return fmt::format(
+      "class {} dev {} parent 1: classid 1:1 htb rate {}bit ceil {}bit burst {} cburst {} quantum 3028\n",
+      verb, device, rate, rate, burst_bytes(rate), burst_bytes(rate));
 }
 
 }  // namespace

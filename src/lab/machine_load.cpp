@@ -61,8 +61,9 @@ MachineLoad::Reading MachineLoad::read() const {
 
 std::string describe(const MachineLoad::Reading& reading) {
   const bool noisy = reading.foreign_cores > MachineLoad::kNoisyForeignCores;
-  return fmt::format("{}: {:.1f} of {} cores busy with other work{}", noisy ? "noisy" : "quiet", reading.foreign_cores,
-                     reading.cores, noisy ? "; do not trust these times, run again" : "");
+  return fmt::format("{}: {:.1f} of {} cores busy with other work{}", noisy ? "noisy" : "quiet",
+                     reading.foreign_cores, reading.cores,
+                     noisy ? "; do not trust these times, run again" : "");
 }
 
 }  // namespace react::lab

@@ -32,7 +32,8 @@ Result<void> write_file(const std::string& path, const std::string& text) {
 tl::unexpected<Error> not_permitted(const std::string& reason) {
   return fail(ErrorCode::kSystem,
               "the emulated cluster needs network namespaces, and this system does not give them (" + reason +
-                  "); run as root (sudo), or allow unprivileged user namespaces (sysctl user.max_user_namespaces > 0; "
+                  "); run as root (sudo), or allow unprivileged user namespaces (sysctl "
+                  "user.max_user_namespaces > 0; "
                   "on Debian kernel.unprivileged_userns_clone=1, on Ubuntu "
                   "kernel.apparmor_restrict_unprivileged_userns=0); in a container, add --privileged");
 }
@@ -59,7 +60,8 @@ Result<void> acquire_network_privileges() {
                                    {"/proc/self/gid_map", "0 " + gid + " 1"}}) {
     if (auto written = write_file(path, text); !written) return not_permitted(written.error().message);
   }
-  if (!can_create_namespace()) return not_permitted("a user namespace was given, but no network namespace in it");
+  if (!can_create_namespace())
+    return not_permitted("a user namespace was given, but no network namespace in it");
   return {};
 }
 

@@ -50,7 +50,8 @@ tuner::Workload workload_of(const ExperimentConfig& config) {
 
 std::string describe_swaps(const pattern::Pattern& pattern, const std::vector<pattern::Swap>& swaps) {
   std::string text;
-  for (const pattern::Swap& swap : swaps) text += (text.empty() ? "" : ", then ") + pattern::describe(pattern, swap);
+  for (const pattern::Swap& swap : swaps)
+    text += (text.empty() ? "" : ", then ") + pattern::describe(pattern, swap);
   return text.empty() ? "initial pattern" : text;
 }
 
@@ -100,7 +101,8 @@ Result<std::vector<std::vector<double>>> measure_in_turns(Stage& stage, const Ex
 std::vector<std::size_t> best_of(const std::vector<double>& medians, std::size_t keep) {
   std::vector<std::size_t> order(medians.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return medians[a] < medians[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return medians[a] < medians[b]; });
   std::vector<std::size_t> kept;
   for (const std::size_t index : order) {
     if (index < kAlwaysKept || kept.size() < keep) kept.push_back(index);
@@ -110,11 +112,13 @@ std::vector<std::size_t> best_of(const std::vector<double>& medians, std::size_t
 
 }  // namespace
 
-Result<std::vector<OracleCandidate>> oracle_candidates(const ExperimentConfig& config, const OracleOptions& options,
+Result<std::vector<OracleCandidate>> oracle_candidates(const ExperimentConfig& config,
+                                                       const OracleOptions& options,
                                                        const pattern::Pattern& react_pattern) {
   auto checked = pattern::check(config.pattern);
   if (!checked) return tl::unexpected(checked.error());
-  std::vector<OracleCandidate> candidates{{config.pattern, "initial pattern"}, {react_pattern, "REACT's pattern"}};
+  std::vector<OracleCandidate> candidates{{config.pattern, "initial pattern"},
+                                          {react_pattern, "REACT's pattern"}};
   const tuner::Network network = network_of(config);
   const tuner::Workload workload = workload_of(config);
   tuner::OracleOptions ranking;
@@ -125,7 +129,8 @@ Result<std::vector<OracleCandidate>> oracle_candidates(const ExperimentConfig& c
   if (options.all_singles) {
     ranking.pairs = false;
     ranking.keep = 100'000;
-    for (auto& single : tuner::rank_swaps(*checked, workload, network, ranking)) ranked.push_back(std::move(single));
+    for (auto& single : tuner::rank_swaps(*checked, workload, network, ranking))
+      ranked.push_back(std::move(single));
   }
   for (const tuner::RankedPattern& entry : ranked) {
     add_distinct(candidates, {entry.pattern.pattern(), describe_swaps(config.pattern, entry.swaps)});
@@ -133,8 +138,8 @@ Result<std::vector<OracleCandidate>> oracle_candidates(const ExperimentConfig& c
   return candidates;
 }
 
-Result<OracleOutcome> measure_oracle(Stage& stage, const ExperimentConfig& config, const OracleOptions& options,
-                                     const pattern::Pattern& react_pattern,
+Result<OracleOutcome> measure_oracle(Stage& stage, const ExperimentConfig& config,
+                                     const OracleOptions& options, const pattern::Pattern& react_pattern,
                                      const std::function<void(const std::string&)>& on_step) {
   on_step("oracle: ranking all single and double swaps");
   auto candidates = oracle_candidates(config, options, react_pattern);

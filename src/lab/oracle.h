@@ -32,14 +32,14 @@ struct OracleOutcome {
   double best_ms = 0;  // the least median of all that were measured
   std::string best;    // "initial pattern", or its swaps in words
   double initial_ms = 0;
-  double react_pattern_ms = 0;   // REACT's last pattern, measured beside them
-  std::int64_t measured = 0;     // patterns in the first round
-  double react_ratio = 0;        // REACT's settled level / best_ms, filled in by the experiment
+  double react_pattern_ms = 0;  // REACT's last pattern, measured beside them
+  std::int64_t measured = 0;    // patterns in the first round
+  double react_ratio = 0;       // REACT's settled level / best_ms, filled in by the experiment
 };
 
 // Congestion must be on. `react_pattern` is what REACT ended with.
-Result<OracleOutcome> measure_oracle(Stage& stage, const ExperimentConfig& config, const OracleOptions& options,
-                                     const pattern::Pattern& react_pattern,
+Result<OracleOutcome> measure_oracle(Stage& stage, const ExperimentConfig& config,
+                                     const OracleOptions& options, const pattern::Pattern& react_pattern,
                                      const std::function<void(const std::string&)>& on_step);
 
 // A pattern with its name for people.
@@ -48,7 +48,8 @@ struct OracleCandidate {
   std::string description;
 };
 // What the first round measures: [0] the initial pattern, [1] REACT's, then swaps as the model ranks them.
-Result<std::vector<OracleCandidate>> oracle_candidates(const ExperimentConfig& config, const OracleOptions& options,
+Result<std::vector<OracleCandidate>> oracle_candidates(const ExperimentConfig& config,
+                                                       const OracleOptions& options,
                                                        const pattern::Pattern& react_pattern);
 
 }  // namespace react::lab

@@ -18,12 +18,9 @@ using Json = nlohmann::ordered_json;
 double rounded(double value, double unit = 1e-3) { return std::round(value / unit) * unit; }
 
 Json json_of(const report::Summary& summary, double algbw_gbps) {
-  return {{"mean_ms", rounded(summary.mean)},
-          {"median_ms", rounded(summary.median)},
-          {"p95_ms", rounded(summary.p95)},
-          {"p99_ms", rounded(summary.p99)},
-          {"algbw_gbps", rounded(algbw_gbps, 1e-6)},
-          {"epochs", summary.samples}};
+  return {{"mean_ms", rounded(summary.mean)},        {"median_ms", rounded(summary.median)},
+          {"p95_ms", rounded(summary.p95)},          {"p99_ms", rounded(summary.p99)},
+          {"algbw_gbps", rounded(algbw_gbps, 1e-6)}, {"epochs", summary.samples}};
 }
 
 Json json_of(const OracleOutcome& oracle) {
@@ -70,12 +67,15 @@ Json json_of(const Outcome& outcome) {
   json["baseline"] = json_of(found.baseline, found.baseline_algbw_gbps);
   json["react"] = json_of(found.react, found.react_algbw_gbps);
   json["ratio_mean"] = rounded(found.ratio_mean, 1e-4);
-  json["ratio_mean_ci95"] = {rounded(found.ratio_mean_interval.low, 1e-4), rounded(found.ratio_mean_interval.high, 1e-4)};
+  json["ratio_mean_ci95"] = {rounded(found.ratio_mean_interval.low, 1e-4),
+                             rounded(found.ratio_mean_interval.high, 1e-4)};
   json["ratio_median"] = rounded(found.ratio_median, 1e-4);
   json["ratio_p95"] = rounded(found.ratio_p95, 1e-4);
   json["changes"] = found.changes;
-  if (found.epochs_to_recover >= 0) json["epochs_to_recover"] = found.epochs_to_recover;
-  else json["epochs_to_recover"] = nullptr;
+  if (found.epochs_to_recover >= 0)
+    json["epochs_to_recover"] = found.epochs_to_recover;
+  else
+    json["epochs_to_recover"] = nullptr;
   json["settled"] = {{"after_batches", kBatchesToSettle},
                      {"baseline_ms", rounded(found.baseline_settled_ms)},
                      {"react_ms", rounded(found.react_settled_ms)}};
@@ -99,11 +99,16 @@ Json json_of(const Outcome& outcome) {
 
 std::string name_for_people(pattern::Collective collective) {
   switch (collective) {
-    case pattern::Collective::kAllReduce: return "AllReduce";
-    case pattern::Collective::kAllGather: return "AllGather";
-    case pattern::Collective::kReduceScatter: return "ReduceScatter";
-    case pattern::Collective::kReduce: return "Reduce";
-    case pattern::Collective::kBroadcast: return "Broadcast";
+    case pattern::Collective::kAllReduce:
+      return "AllReduce";
+    case pattern::Collective::kAllGather:
+      return "AllGather";
+    case pattern::Collective::kReduceScatter:
+      return "ReduceScatter";
+    case pattern::Collective::kReduce:
+      return "Reduce";
+    case pattern::Collective::kBroadcast:
+      return "Broadcast";
   }
   return "?";
 }
@@ -132,14 +137,15 @@ std::string to_json(const ExperimentConfig& config, const std::vector<Outcome>& 
 }
 
 std::string describe_job(const ExperimentConfig& config) {
-  return fmt::format("{}, {}, {} ranks, {}", name_for_people(config.pattern.collective), config.pattern.algorithm,
-                     config.pattern.ranks, describe_size(config.size));
+  return fmt::format("{}, {}, {} ranks, {}", name_for_people(config.pattern.collective),
+                     config.pattern.algorithm, config.pattern.ranks, describe_size(config.size));
 }
 
 std::string describe_cluster(const ExperimentConfig& config) {
-  return fmt::format("{} of {} links, {}{}", name_of(config.cluster.topology),
-                     describe_rate(config.cluster.rate_bits_per_second), config.cluster.congestion_control,
-                     config.slices == 0 ? "" : fmt::format(", {} slice{}", config.slices, config.slices == 1 ? "" : "s"));
+  return fmt::format(
+      "{} of {} links, {}{}", name_of(config.cluster.topology),
+      describe_rate(config.cluster.rate_bits_per_second), config.cluster.congestion_control,
+      config.slices == 0 ? "" : fmt::format(", {} slice{}", config.slices, config.slices == 1 ? "" : "s"));
 }
 
 std::string timeline_of(const ExperimentConfig& config, const Outcome& outcome) {
@@ -161,8 +167,9 @@ std::string timeline_of(const ExperimentConfig& config, const Outcome& outcome) 
     }
   }
   if (config.failure && config.congestion.flows() > 0) {
-    timeline.events = {{config.failure->epoch, fmt::format("link of rank {} drops to {}", config.failure->host,
-                                                           describe_rate(config.failure->rate_bits_per_second))}};
+    timeline.events = {
+        {config.failure->epoch, fmt::format("link of rank {} drops to {}", config.failure->host,
+                                            describe_rate(config.failure->rate_bits_per_second))}};
   }
   return report::timeline_svg(timeline);
 }

@@ -22,7 +22,8 @@ TimePoint now() { return {duration_cast<Nanoseconds>(std::chrono::steady_clock::
 
 }  // namespace
 
-Result<RankProcesses> RankProcesses::start(const Cluster& cluster, const std::string& executable, WorkerConfig config) {
+Result<RankProcesses> RankProcesses::start(const Cluster& cluster, const std::string& executable,
+                                           WorkerConfig config) {
   RankProcesses all;
   config.leader_host = cluster.control_address(0);
   config.data_interface = "data0";
@@ -51,10 +52,12 @@ Result<void> RankProcesses::listen(const InterruptScope& interrupt, const Limits
     const Nanoseconds limit = std::min(limits.silence, limits.end - now());
     const bool heard = wait_readable(interrupt, limit, readable);
     if (interrupt.interrupted()) return tl::unexpected(InterruptScope::error());
-    if (!heard && now() >= limits.end) return fail(ErrorCode::kTimeout, "the run takes longer than its time limit");
+    if (!heard && now() >= limits.end)
+      return fail(ErrorCode::kTimeout, "the run takes longer than its time limit");
     if (!heard) {
-      return fail(ErrorCode::kTimeout, fmt::format("no rank has said anything for {} s",
-                                                   duration_cast<std::chrono::seconds>(limits.silence).count()));
+      return fail(ErrorCode::kTimeout,
+                  fmt::format("no rank has said anything for {} s",
+                              duration_cast<std::chrono::seconds>(limits.silence).count()));
     }
     for (const int rank : readable) {
       if (auto read = read_from(rank, on_line); !read) return read;
@@ -64,11 +67,13 @@ Result<void> RankProcesses::listen(const InterruptScope& interrupt, const Limits
   return {};
 }
 
-bool RankProcesses::wait_readable(const InterruptScope& interrupt, Nanoseconds limit, std::vector<int>& readable) const {
+bool RankProcesses::wait_readable(const InterruptScope& interrupt, Nanoseconds limit,
+                                  std::vector<int>& readable) const {
   std::vector<pollfd> waits;
   for (const Rank& rank : ranks_) waits.push_back({rank.open ? rank.process.out().get() : -1, POLLIN, 0});
   waits.push_back({interrupt.fd(), POLLIN, 0});
-  const auto milliseconds = std::clamp<std::int64_t>(duration_cast<std::chrono::milliseconds>(limit).count(), 0, 1 << 30);
+  const auto milliseconds =
+      std::clamp<std::int64_t>(duration_cast<std::chrono::milliseconds>(limit).count(), 0, 1 << 30);
   ::poll(waits.data(), waits.size(), static_cast<int>(milliseconds));
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     if (waits[i].revents != 0) readable.push_back(static_cast<int>(i));
@@ -76,7 +81,8 @@ bool RankProcesses::wait_readable(const InterruptScope& interrupt, Nanoseconds l
   return !readable.empty() || waits.back().revents != 0;
 }
 
-Result<void> RankProcesses::read_from(int index, const std::function<Result<void>(int, const WorkerLine&)>& on_line) {
+Result<void> RankProcesses::read_from(int index,
+                                      const std::function<Result<void>(int, const WorkerLine&)>& on_line) {
   Rank& rank = ranks_[static_cast<std::size_t>(index)];
   char piece[65536];
   const ssize_t n = ::read(rank.process.out().get(), piece, sizeof piece);
@@ -92,12 +98,14 @@ Result<void> RankProcesses::read_from(int index, const std::function<Result<void
   }
   rank.unread.append(piece, static_cast<std::size_t>(n));
   std::size_t from = 0;
-  for (std::size_t newline; (newline = rank.unread.find('\n', from)) != std::string::npos; from = newline + 1) {
+  for (std::size_t newline; (newline = rank.unread.find('\n', from)) != std::string::npos;
+       from = newline + 1) {
     const std::string_view text(rank.unread.data() + from, newline - from);
     if (auto taken = take(index, text, on_line); !taken) return taken;
   }
   rank.unread.erase(0, from);
-  if (rank.unread.size() > kMaxWorkerLine) return invalid(fmt::format("rank {} wrote an endless line", index));
+  if (rank.unread.size() > kMaxWorkerLine)
+    return invalid(fmt::format("rank {} wrote an endless line", index));
   return {};
 }
 
@@ -145,7 +153,8 @@ Result<void> RankProcesses::explain_failure(const InterruptScope& interrupt) {
       return fail(ErrorCode::kPeerFailed, fmt::format("rank {}: {}", culprit, blamed.failure), culprit);
     }
   }
-  return fail(ErrorCode::kPeerFailed, fmt::format("rank {}: {}", first, witness.failure), culprit >= 0 ? culprit : first);
+  return fail(ErrorCode::kPeerFailed, fmt::format("rank {}: {}", first, witness.failure),
+              culprit >= 0 ? culprit : first);
 }
 
 Result<void> RankProcesses::open_gate() {

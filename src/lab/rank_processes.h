@@ -21,11 +21,12 @@ class RankProcesses {
  public:
   // Rank r runs in host r's namespace: `executable lab-worker CONFIG`, the configuration being `config` with the rank
   // and the interfaces filled in.
-  static Result<RankProcesses> start(const Cluster& cluster, const std::string& executable, WorkerConfig config);
+  static Result<RankProcesses> start(const Cluster& cluster, const std::string& executable,
+                                     WorkerConfig config);
 
   struct Limits {
-    Nanoseconds silence;     // no line from any rank for so long
-    TimePoint end;           // by CLOCK_MONOTONIC
+    Nanoseconds silence;  // no line from any rank for so long
+    TimePoint end;        // by CLOCK_MONOTONIC
   };
   // Hands every line but errors to `on_line` until all ranks are done. An error where a rank failed or died (its rank is
   // named), where a bound was exceeded, where on_line returns one, or after a signal.
@@ -44,11 +45,12 @@ class RankProcesses {
     bool done = false;
     std::string failure;  // what it said or how it ended
     int culprit = -1;
-    bool died = false;    // ended without saying why
+    bool died = false;  // ended without saying why
   };
 
   Result<void> read_from(int rank, const std::function<Result<void>(int, const WorkerLine&)>& on_line);
-  Result<void> take(int rank, std::string_view text, const std::function<Result<void>(int, const WorkerLine&)>& on_line);
+  Result<void> take(int rank, std::string_view text,
+                    const std::function<Result<void>(int, const WorkerLine&)>& on_line);
   bool wait_readable(const InterruptScope& interrupt, Nanoseconds limit, std::vector<int>& readable) const;
   bool any_failed() const;
   Result<void> explain_failure(const InterruptScope& interrupt);

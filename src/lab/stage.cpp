@@ -30,7 +30,8 @@ Result<Stage> Stage::build(const ExperimentConfig& config, const InterruptScope&
 }
 
 Result<void> Stage::run(WorkerConfig worker, std::vector<Event> events, const LineHandler& on_line) {
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.epoch < b.epoch; });
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.epoch < b.epoch; });
   worker.gates.clear();
   for (const Event& event : events) {
     if (worker.gates.empty() || worker.gates.back() != event.epoch) worker.gates.push_back(event.epoch);
@@ -87,7 +88,9 @@ Result<void> Stage::degrade_link() {
   return cluster_.set_rate(config_->failure->host, config_->failure->rate_bits_per_second);
 }
 
-std::vector<double> Stage::external_mbps() const { return traffic_.running() ? measure_external() : last_mbps_; }
+std::vector<double> Stage::external_mbps() const {
+  return traffic_.running() ? measure_external() : last_mbps_;
+}
 
 std::vector<double> Stage::measure_external() const {
   std::vector<double> all;

@@ -42,7 +42,8 @@ class Stage {
   const Cluster& cluster() const { return cluster_; }
 
  private:
-  Stage(const ExperimentConfig& config, const InterruptScope& interrupt) : config_(&config), interrupt_(&interrupt) {}
+  Stage(const ExperimentConfig& config, const InterruptScope& interrupt)
+      : config_(&config), interrupt_(&interrupt) {}
   std::vector<double> measure_external() const;
 
   const ExperimentConfig* config_;

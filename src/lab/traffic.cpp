@@ -38,7 +38,8 @@ Result<FileDescriptor> listen_in(const NetworkNamespace& space, const std::strin
   auto local = SocketAddress::from_host(address, 0);
   if (!local) return tl::unexpected(local.error());
   FileDescriptor listener(::socket(local->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener || ::bind(listener.get(), local->get(), local->size()) != 0 || ::listen(listener.get(), 1) != 0) {
+  if (!listener || ::bind(listener.get(), local->get(), local->size()) != 0 ||
+      ::listen(listener.get(), 1) != 0) {
     return system_failure("cannot listen on " + address + " in " + space.name());
   }
   return listener;
@@ -68,7 +69,8 @@ Result<ConnectedFlow> connect_flow(const Cluster& cluster, const ExternalFlow& f
   if (!source) return tl::unexpected(source.error());
   pollfd arrival{listener->get(), POLLIN, 0};
   if (::poll(&arrival, 1, kConnectTimeoutMs) != 1) {
-    return fail(ErrorCode::kTimeout, "an external flow to " + target->to_string() + " did not connect within 5 s");
+    return fail(ErrorCode::kTimeout,
+                "an external flow to " + target->to_string() + " did not connect within 5 s");
   }
   FileDescriptor sink(::accept4(listener->get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!sink) return system_failure("cannot accept an external flow");
@@ -80,7 +82,8 @@ Result<void> refuse_bad(const Cluster& cluster, const std::vector<ExternalFlow>&
     return invalid(fmt::format("at most {} external flows, not {}", kMaxExternalHosts, flows.size()));
   }
   for (const ExternalFlow& flow : flows) {
-    if (flow.host < 0 || flow.host >= cluster.hosts()) return invalid(fmt::format("there is no host {}", flow.host));
+    if (flow.host < 0 || flow.host >= cluster.hosts())
+      return invalid(fmt::format("there is no host {}", flow.host));
     if (flow.external < 0 || flow.external >= cluster.config().external_hosts) {
       return invalid(fmt::format("there is no external host {}", flow.external));
     }
@@ -121,7 +124,8 @@ void pump(const std::vector<ConnectedFlow>& flows, std::atomic<std::int64_t>* de
 
 }  // namespace
 
-Result<ExternalTraffic> ExternalTraffic::start(const Cluster& cluster, const std::vector<ExternalFlow>& flows) {
+Result<ExternalTraffic> ExternalTraffic::start(const Cluster& cluster,
+                                               const std::vector<ExternalFlow>& flows) {
   if (auto fine = refuse_bad(cluster, flows); !fine) return tl::unexpected(fine.error());
   std::vector<ConnectedFlow> connected;
   std::vector<int> descriptors;

@@ -15,8 +15,8 @@
 namespace react::lab {
 
 struct ExternalFlow {
-  int host = 0;          // of the cluster
-  bool into_host = true; // false: out of the host, toward the external one
+  int host = 0;           // of the cluster
+  bool into_host = true;  // false: out of the host, toward the external one
   int external = 0;
 };
 

@@ -24,7 +24,8 @@ namespace {
 using runtime::ProcessGroup;
 
 constexpr std::int64_t kAlwaysVerified = 3;  // the first epochs
-constexpr std::int64_t kVerifyEvery = 16;    // later; between two fills sums grow by ranks^16 at most, within a float
+constexpr std::int64_t kVerifyEvery =
+    16;  // later; between two fills sums grow by ranks^16 at most, within a float
 
 // Whole lines from several threads: the rank's own and its groups' tuners.
 class LineWriter {

@@ -17,7 +17,9 @@ T field(const json& object, const char* key) {
   return object.at(key).get<T>();
 }
 
-Result<pattern::Pattern> pattern_in(const json& object) { return pattern::from_json(object.at("pattern").dump()); }
+Result<pattern::Pattern> pattern_in(const json& object) {
+  return pattern::from_json(object.at("pattern").dump());
+}
 
 Result<WorkerConfig> read(const json& root) {
   WorkerConfig config;
@@ -37,7 +39,8 @@ Result<WorkerConfig> read(const json& root) {
   config.timeout = Nanoseconds(field<std::int64_t>(root, "timeout_ns"));
   for (const json& group : root.at("groups")) {
     config.groups.push_back({field<std::string>(group, "name"), field<std::uint16_t>(group, "port"),
-                             field<std::string>(group, "parameters"), field<std::string>(group, "trace_path")});
+                             field<std::string>(group, "parameters"),
+                             field<std::string>(group, "trace_path")});
   }
   for (const json& entry : root.at("script")) {
     auto scripted = pattern_in(entry);

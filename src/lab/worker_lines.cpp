@@ -38,8 +38,9 @@ WorkerLine read(const json& root) {
 }  // namespace
 
 std::string to_text(const WorkerLine& line) {
-  return std::visit([](const auto& each) { return as_json(each).dump(-1, ' ', false, json::error_handler_t::replace); },
-                    line);
+  return std::visit(
+      [](const auto& each) { return as_json(each).dump(-1, ' ', false, json::error_handler_t::replace); },
+      line);
 }
 
 Result<WorkerLine> worker_line_from_text(std::string_view text) {

@@ -26,19 +26,26 @@ void WorkloadBuffer::fill() {
 
 Result<void> WorkloadBuffer::run(runtime::ProcessGroup& group) {
   switch (collective_) {
-    case Collective::kAllReduce: return group.allreduce_sum(data_.data(), data_.size());
-    case Collective::kAllGather: return group.allgather(data_.data(), per_rank_);
-    case Collective::kReduceScatter: return group.reduce_scatter_sum(data_.data(), per_rank_);
-    case Collective::kReduce: return group.reduce_sum(data_.data(), data_.size());
-    case Collective::kBroadcast: return group.broadcast(data_.data(), data_.size());
+    case Collective::kAllReduce:
+      return group.allreduce_sum(data_.data(), data_.size());
+    case Collective::kAllGather:
+      return group.allgather(data_.data(), per_rank_);
+    case Collective::kReduceScatter:
+      return group.reduce_scatter_sum(data_.data(), per_rank_);
+    case Collective::kReduce:
+      return group.reduce_sum(data_.data(), data_.size());
+    case Collective::kBroadcast:
+      return group.broadcast(data_.data(), data_.size());
   }
   return invalid("unknown collective");
 }
 
 float WorkloadBuffer::expected(std::size_t element) const {
   switch (collective_) {
-    case Collective::kAllGather: return input(static_cast<pattern::Rank>(element / per_rank_), element);
-    case Collective::kBroadcast: return input(root_, element);
+    case Collective::kAllGather:
+      return input(static_cast<pattern::Rank>(element / per_rank_), element);
+    case Collective::kBroadcast:
+      return input(root_, element);
     default: {
       const auto n = static_cast<std::size_t>(ranks_);
       return static_cast<float>(n * (element % 251) + n * (n - 1) / 2);
@@ -48,16 +55,18 @@ float WorkloadBuffer::expected(std::size_t element) const {
 
 bool WorkloadBuffer::defined(std::size_t element) const {
   if (collective_ == Collective::kReduce) return rank_ == root_;
-  if (collective_ == Collective::kReduceScatter) return element / per_rank_ == static_cast<std::size_t>(rank_);
+  if (collective_ == Collective::kReduceScatter)
+    return element / per_rank_ == static_cast<std::size_t>(rank_);
   return true;
 }
 
 Result<void> WorkloadBuffer::verify() const {
   for (std::size_t i = 0; i < data_.size(); ++i) {
     if (defined(i) && data_[i] != expected(i)) {
-      return fail(ErrorCode::kInvalidInput,
-                  fmt::format("wrong result on rank {}: element {} is {}, not {}", rank_, i, data_[i], expected(i)),
-                  rank_);
+      return fail(
+          ErrorCode::kInvalidInput,
+          fmt::format("wrong result on rank {}: element {} is {}, not {}", rank_, i, data_[i], expected(i)),
+          rank_);
     }
   }
   return {};

@@ -35,7 +35,8 @@ Interval bootstrap_mean_ratio(const std::vector<double>& numerator, const std::v
                               std::int64_t block, std::uint64_t seed, std::int32_t resamples) {
   const std::size_t n = std::min(numerator.size(), denominator.size());
   if (n == 0 || resamples < 1) return {};
-  const std::size_t length = std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(block, 1)), 1, n);
+  const std::size_t length =
+      std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(block, 1)), 1, n);
   Random random(seed);
   std::vector<double> ratios;
   for (std::int32_t i = 0; i < resamples; ++i) {
@@ -52,7 +53,8 @@ Interval bootstrap_mean_ratio(const std::vector<double>& numerator, const std::v
   return {quantile(ratios, 0.025), quantile(ratios, 0.975)};
 }
 
-std::int64_t first_settled(const std::vector<double>& values, std::int64_t window, double level, double tolerance) {
+std::int64_t first_settled(const std::vector<double>& values, std::int64_t window, double level,
+                           double tolerance) {
   const auto n = static_cast<std::int64_t>(values.size());
   for (std::int64_t i = 0; i < n; ++i) {
     const auto end = values.begin() + std::min(n, i + std::max<std::int64_t>(window, 1));

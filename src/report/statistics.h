@@ -36,6 +36,7 @@ Interval bootstrap_mean_ratio(const std::vector<double>& numerator, const std::v
 
 // First index from which the median of the `window` values starting there lies within `tolerance` (0.1: 10 %) above
 // `level`; the last windows are shorter. -1 where there is none. O(n * window log window).
-std::int64_t first_settled(const std::vector<double>& values, std::int64_t window, double level, double tolerance);
+std::int64_t first_settled(const std::vector<double>& values, std::int64_t window, double level,
+                           double tolerance);
 
 }  // namespace react::report

@@ -50,7 +50,8 @@ std::vector<double> running_median(const std::vector<double>& values) {
 class Drawing {
  public:
   explicit Drawing(const Timeline& timeline) : timeline_(timeline), canvas_(kWidth, kHeight) {
-    epochs_ = static_cast<double>(std::max({timeline.baseline_ms.size(), timeline.react_ms.size(), std::size_t{2}}));
+    epochs_ = static_cast<double>(
+        std::max({timeline.baseline_ms.size(), timeline.react_ms.size(), std::size_t{2}}));
     std::vector<double> all = timeline.baseline_ms;
     all.insert(all.end(), timeline.react_ms.begin(), timeline.react_ms.end());
     std::erase_if(all, [](double value) { return !std::isfinite(value); });
@@ -81,7 +82,8 @@ class Drawing {
       canvas_.rectangle({from, kTop}, until - from, kBottom - kTop, fmt::format("fill=\"{}\"", kShade));
       canvas_.line({from, kTop}, {until, kTop}, "stroke=\"#e0a458\" stroke-width=\"3\"");
       const bool fits = until - from > 7.0 * static_cast<double>(span.label.size());
-      canvas_.text({fits ? from + 8 : std::min(from, kRight - 6.4 * static_cast<double>(span.label.size())), kTop + 18},
+      canvas_.text({fits ? from + 8 : std::min(from, kRight - 6.4 * static_cast<double>(span.label.size())),
+                    kTop + 18},
                    span.label, "font-size=\"12\" font-weight=\"600\" fill=\"#9a5b13\"");
     }
   }
@@ -89,13 +91,15 @@ class Drawing {
   void axes() {
     const double step = tick_step(top_ms_, 8);
     for (double ms = 0; ms <= top_ms_; ms += step) {
-      canvas_.line({kLeft, y_of(ms)}, {kRight, y_of(ms)},
-                   ms == 0 ? "stroke=\"#8a949c\" stroke-width=\"1.2\"" : "stroke=\"#dfe3e6\" stroke-width=\"1\"");
+      canvas_.line(
+          {kLeft, y_of(ms)}, {kRight, y_of(ms)},
+          ms == 0 ? "stroke=\"#8a949c\" stroke-width=\"1.2\"" : "stroke=\"#dfe3e6\" stroke-width=\"1\"");
       label({kLeft - 10, y_of(ms) + 4}, number_label(ms), "end", kFaint, 12);
     }
     const double epoch_step = std::max(1.0, tick_step(epochs_, 10));
     for (double epoch = 0; epoch <= epochs_; epoch += epoch_step) {
-      canvas_.line({x_of(epoch), kBottom}, {x_of(epoch), kBottom + 5}, "stroke=\"#8a949c\" stroke-width=\"1.2\"");
+      canvas_.line({x_of(epoch), kBottom}, {x_of(epoch), kBottom + 5},
+                   "stroke=\"#8a949c\" stroke-width=\"1.2\"");
       label({x_of(epoch), kBottom + 21}, number_label(epoch), "middle", kFaint, 12);
     }
     label({(kLeft + kRight) / 2, kBottom + 44}, "epoch", "middle", kInk, 13);
@@ -122,9 +126,10 @@ class Drawing {
     for (std::size_t i = 0; i < smooth.size(); ++i) {
       points.push_back({x_of(static_cast<double>(i) + 0.5), y_of(smooth[i])});
     }
-    canvas_.polyline(points, fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\" "
-                                         "stroke-linecap=\"round\"",
-                                         colour, width));
+    canvas_.polyline(points,
+                     fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\" "
+                                 "stroke-linecap=\"round\"",
+                                 colour, width));
   }
 
   void marks() {
@@ -133,7 +138,8 @@ class Drawing {
       const double x = x_of(static_cast<double>(change.epoch));
       canvas_.line({x, kBottom}, {x, kTop + 30},
                    fmt::format("stroke=\"{}\" stroke-width=\"1\" stroke-dasharray=\"2 4\"", kReactColour));
-      canvas_.line({x, kBottom - 8}, {x, kBottom}, fmt::format("stroke=\"{}\" stroke-width=\"2\"", kReactColour));
+      canvas_.line({x, kBottom - 8}, {x, kBottom},
+                   fmt::format("stroke=\"{}\" stroke-width=\"2\"", kReactColour));
       if (x - last_label < 18) continue;  // a crowd of changes keeps its ticks and numbers some
       last_label = x;
       canvas_.circle({x, kBottom - 16}, 8, fmt::format("fill=\"{}\"", kReactColour));
@@ -152,8 +158,9 @@ class Drawing {
     std::vector<double> inside;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto epoch = static_cast<std::int64_t>(i);
-      const bool shaded = std::any_of(timeline_.congestion.begin(), timeline_.congestion.end(),
-                                      [&](const auto& span) { return epoch >= span.from && epoch < span.until; });
+      const bool shaded =
+          std::any_of(timeline_.congestion.begin(), timeline_.congestion.end(),
+                      [&](const auto& span) { return epoch >= span.from && epoch < span.until; });
       if (shaded && std::isfinite(values[i])) inside.push_back(values[i]);
     }
     return inside;
@@ -161,7 +168,8 @@ class Drawing {
 
   // Quoted at the right edge, each at its own height, moved apart where they would touch.
   void medians() {
-    const double slow = median(congested(timeline_.baseline_ms)), fast = median(congested(timeline_.react_ms));
+    const double slow = median(congested(timeline_.baseline_ms)),
+                 fast = median(congested(timeline_.react_ms));
     double slow_y = y_of(slow), fast_y = y_of(fast);
     if (std::abs(slow_y - fast_y) < 36) {
       const double middle = (slow_y + fast_y) / 2;
@@ -176,14 +184,16 @@ class Drawing {
   }
 
   void quote(double y, const std::string& name, double value, const char* colour) {
-    canvas_.line({kRight + 2, y}, {kRight + 10, y}, fmt::format("stroke=\"{}\" stroke-width=\"2.5\"", colour));
+    canvas_.line({kRight + 2, y}, {kRight + 10, y},
+                 fmt::format("stroke=\"{}\" stroke-width=\"2.5\"", colour));
     canvas_.text({kRight + 14, y - 1}, name, fmt::format("font-size=\"12\" fill=\"{}\"", colour));
     canvas_.text({kRight + 14, y + 14}, milliseconds(value),
                  fmt::format("font-size=\"15\" font-weight=\"700\" fill=\"{}\"", colour));
   }
 
   void head() {
-    canvas_.text({kLeft - 10, 36}, timeline_.title, fmt::format("font-size=\"20\" font-weight=\"700\" fill=\"{}\"", kInk));
+    canvas_.text({kLeft - 10, 36}, timeline_.title,
+                 fmt::format("font-size=\"20\" font-weight=\"700\" fill=\"{}\"", kInk));
     label({kLeft - 10, 60}, timeline_.subtitle, "start", kFaint, 13.5);
     double x = kLeft - 10;
     x = legend_line(x, kBaselineColour, "baseline: the pattern stays");
@@ -196,13 +206,15 @@ class Drawing {
   }
 
   double legend_line(double x, const char* colour, const std::string& name) {
-    canvas_.line({x, 84}, {x + 24, 84}, fmt::format("stroke=\"{}\" stroke-width=\"3\" stroke-linecap=\"round\"", colour));
+    canvas_.line({x, 84}, {x + 24, 84},
+                 fmt::format("stroke=\"{}\" stroke-width=\"3\" stroke-linecap=\"round\"", colour));
     label({x + 32, 88}, name, "start", kInk, 12);
     return x + 32 + 6.6 * static_cast<double>(name.size()) + 24;
   }
 
   void label(Point at, const std::string& content, const char* anchor, const char* colour, double size) {
-    canvas_.text(at, content, fmt::format("text-anchor=\"{}\" font-size=\"{}\" fill=\"{}\"", anchor, size, colour));
+    canvas_.text(at, content,
+                 fmt::format("text-anchor=\"{}\" font-size=\"{}\" fill=\"{}\"", anchor, size, colour));
   }
 
   const Timeline& timeline_;

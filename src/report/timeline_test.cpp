@@ -15,11 +15,13 @@ namespace {
   std::vector<std::string> open;
   for (std::smatch found; std::regex_search(rest, found, tag);) {
     const std::string before = found.prefix();
-    if (before.find_first_of("<>") != std::string::npos) return ::testing::AssertionFailure() << "raw: " << before;
+    if (before.find_first_of("<>") != std::string::npos)
+      return ::testing::AssertionFailure() << "raw: " << before;
     static const std::regex lone("&(?!amp;|lt;|gt;|quot;|#39;)");
     if (std::regex_search(before, lone)) return ::testing::AssertionFailure() << "lone &: " << before;
     if (found[1].length() > 0) {
-      if (open.empty() || open.back() != found[2]) return ::testing::AssertionFailure() << "stray </" << found[2];
+      if (open.empty() || open.back() != found[2])
+        return ::testing::AssertionFailure() << "stray </" << found[2];
       open.pop_back();
     } else if (found[4].length() == 0) {
       open.push_back(found[2]);
@@ -28,7 +30,8 @@ namespace {
     rest = next;
   }
   if (!open.empty()) return ::testing::AssertionFailure() << "unclosed " << open.back();
-  if (rest.find_first_not_of("\n") != std::string::npos) return ::testing::AssertionFailure() << "left over: " << rest;
+  if (rest.find_first_not_of("\n") != std::string::npos)
+    return ::testing::AssertionFailure() << "left over: " << rest;
   return ::testing::AssertionSuccess();
 }
 
@@ -64,7 +67,8 @@ TEST(Timeline, MarkupInTextIsEscaped) {
 TEST(Timeline, DrawsNothingOddlyShaped) {
   Timeline timeline;
   EXPECT_TRUE(is_well_formed(timeline_svg(timeline)));
-  timeline.react_ms = {0, 0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()};
+  timeline.react_ms = {0, 0, std::numeric_limits<double>::quiet_NaN(),
+                       std::numeric_limits<double>::infinity()};
   timeline.congestion = {{5, 2, "reversed"}, {-7, 900, "wide"}};
   const std::string svg = timeline_svg(timeline);
   EXPECT_TRUE(is_well_formed(svg));

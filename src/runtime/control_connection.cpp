@@ -13,7 +13,8 @@ void ControlConnection::post(messages::Encoded frame, bool droppable) {
   if (!open()) return;
   if (outbox_.size() >= kMaxWaiting) {
     // The first may be half written.
-    const auto oldest = std::find_if(outbox_.begin() + 1, outbox_.end(), [](const Waiting& w) { return w.droppable; });
+    const auto oldest =
+        std::find_if(outbox_.begin() + 1, outbox_.end(), [](const Waiting& w) { return w.droppable; });
     if (oldest != outbox_.end())
       outbox_.erase(oldest);
     else if (droppable)

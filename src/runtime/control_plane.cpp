@@ -165,8 +165,8 @@ void ControlPlane::serve(Peer& peer) {
   auto served = received ? peer.connection.flush() : received;
   if (served) return;
   if (!peer.said_goodbye && !stopping_)
-    spdlog::debug("react: rank {}: control connection to rank {} lost ({}); the job goes on, untuned", rank_, peer.rank,
-                  served.error().message);
+    spdlog::debug("react: rank {}: control connection to rank {} lost ({}); the job goes on, untuned", rank_,
+                  peer.rank, served.error().message);
   peer.connection.close();
 }
 
@@ -178,7 +178,8 @@ void ControlPlane::handle(Peer& peer, const messages::Frame& frame) {
   }
   switch (frame.type) {
     case messages::Type::kFlowReport:
-      if (auto share = messages::decode<messages::FlowReport>(frame); share && share->rank == peer.rank && rank_ == 0)
+      if (auto share = messages::decode<messages::FlowReport>(frame);
+          share && share->rank == peer.rank && rank_ == 0)
         handlers_.on_flow_report(std::move(*share));
       break;
     case messages::Type::kPropose:
@@ -193,13 +194,17 @@ void ControlPlane::handle(Peer& peer, const messages::Frame& frame) {
       break;
     case messages::Type::kAbort:
       if (auto abort = messages::decode<messages::Abort>(frame)) {
-        set_failure({ErrorCode::kAborted, fmt::format("rank {} reports: {}", peer.rank, abort->reason), abort->culprit});
+        set_failure({ErrorCode::kAborted, fmt::format("rank {} reports: {}", peer.rank, abort->reason),
+                     abort->culprit});
         if (rank_ == 0)
           if (auto again = abort->encode()) forward(*again, peer.rank);
       }
       break;
-    case messages::Type::kGoodbye: peer.said_goodbye = true; break;
-    default: break;  // heartbeats and acknowledgements only say that the peer lives
+    case messages::Type::kGoodbye:
+      peer.said_goodbye = true;
+      break;
+    default:
+      break;  // heartbeats and acknowledgements only say that the peer lives
   }
 }
 

@@ -22,22 +22,22 @@
 namespace react::runtime {
 
 struct ControlHandlers {
-  std::function<void(messages::FlowReport)> on_flow_report;      // leader
-  std::function<bool(const messages::Propose&)> on_propose;      // member; true once prepared
-  std::function<void()> on_failure;                              // failure() has become set
+  std::function<void(messages::FlowReport)> on_flow_report;  // leader
+  std::function<bool(const messages::Propose&)> on_propose;  // member; true once prepared
+  std::function<void()> on_failure;                          // failure() has become set
 };
 
 class ControlPlane {
  public:
   // connections: as Meeting::control: the leader's by rank, a member's one to the leader.
-  ControlPlane(pattern::Rank rank, std::vector<FileDescriptor> connections, Nanoseconds timeout, const Clock& clock,
-               ControlHandlers handlers);
+  ControlPlane(pattern::Rank rank, std::vector<FileDescriptor> connections, Nanoseconds timeout,
+               const Clock& clock, ControlHandlers handlers);
   ~ControlPlane() { stop(); }
   // Says goodbye, gives the last messages a moment to leave, and ends the thread. What is posted later goes nowhere.
   void stop();
 
-  void report(const messages::FlowReport& share);       // to the leader; a member's only
-  void propose(const messages::Propose& proposal);      // leader: to all members
+  void report(const messages::FlowReport& share);   // to the leader; a member's only
+  void propose(const messages::Propose& proposal);  // leader: to all members
   void abort(pattern::Rank culprit, const std::string& reason);
 
   // Set once an abort has been heard or called.
@@ -79,9 +79,9 @@ class ControlPlane {
   FileDescriptor wake_;
 
   mutable std::mutex mutex_;
-  std::vector<Outgoing> outgoing_;             // guarded by mutex_
-  std::optional<Error> failure_;               // guarded by mutex_
-  std::optional<pattern::Rank> silent_;        // guarded by mutex_
+  std::vector<Outgoing> outgoing_;       // guarded by mutex_
+  std::optional<Error> failure_;         // guarded by mutex_
+  std::optional<pattern::Rank> silent_;  // guarded by mutex_
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

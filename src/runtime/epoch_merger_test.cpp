@@ -5,7 +5,8 @@
 namespace react::runtime {
 namespace {
 
-messages::FlowReport share(std::int64_t epoch, pattern::Rank rank, std::uint32_t edge, std::uint32_t version = 0) {
+messages::FlowReport share(std::int64_t epoch, pattern::Rank rank, std::uint32_t edge,
+                           std::uint32_t version = 0) {
   messages::FlowReport report;
   report.epoch = epoch;
   report.version = version;

@@ -143,9 +143,9 @@ Result<void> Executor::pump_writes(LinkState& state) {
     const std::size_t payload_done = state.written - header_done;
     Timing timing = state.outgoing.size() == 1 ? Timing::kEnds : Timing::kContinues;
     if (item.header.kind != MessageKind::kData) timing = Timing::kUntimed;
-    const auto taken = state.link->write(std::span(state.header_out).subspan(header_done),
-                                         {item.data + payload_done, item.header.size_bytes - payload_done},
-                                         timing);
+    const auto taken =
+        state.link->write(std::span(state.header_out).subspan(header_done),
+                          {item.data + payload_done, item.header.size_bytes - payload_done}, timing);
     if (!taken) return tl::unexpected(taken.error());
     if (*taken == 0) {
       state.writable = false;
@@ -200,7 +200,8 @@ Result<bool> Executor::dispatch(LinkState& state) {
   const MessageHeader& header = state.incoming.header;
   switch (header.kind) {
     case MessageKind::kBarrier:
-      if (header.edge >= barrier_heard_.size()) return protocol_error(state, "sent a barrier round out of range");
+      if (header.edge >= barrier_heard_.size())
+        return protocol_error(state, "sent a barrier round out of range");
       barrier_heard_[header.edge].number = header.epoch;
       barrier_heard_[header.edge].prepared[header.epoch % 2] = header.prepared;
       break;
@@ -208,8 +209,11 @@ Result<bool> Executor::dispatch(LinkState& state) {
       if (header.edge >= static_cast<std::uint32_t>(ranks_)) return protocol_error(state, "blames no rank");
       state.blames = static_cast<Rank>(header.edge);
       return tl::unexpected(abort_error(state));
-    case MessageKind::kLeave: state.left = true; break;
-    case MessageKind::kData: return begin_slice(state);
+    case MessageKind::kLeave:
+      state.left = true;
+      break;
+    case MessageKind::kData:
+      return begin_slice(state);
   }
   state.header_filled = 0;
   last_progress_ = clock_.now();
@@ -227,7 +231,8 @@ Result<bool> Executor::begin_slice(LinkState& state) {
   }
   in.edge = work_.program->edge(in.header.edge);
   if (in.edge == nullptr || !in.edge->receive || in.edge->peer != state.peer)
-    return protocol_error(state, fmt::format("sent edge {}, which is not one from it to this rank", in.header.edge));
+    return protocol_error(state,
+                          fmt::format("sent edge {}, which is not one from it to this rank", in.header.edge));
   const auto unit = unit_of(in.header, *in.edge);
   if (!unit) return protocol_error(state, unit.error().message);
   in.unit = *unit;
@@ -246,21 +251,22 @@ Result<bool> Executor::begin_slice(LinkState& state) {
 }
 
 Result<std::int32_t> Executor::unit_of(const MessageHeader& header, const EdgeEnd& edge) const {
-  if (header.block >= edge.blocks.size() || header.slice >= static_cast<std::uint32_t>(work_.layout->slices()))
-    return invalid(fmt::format("sent block {}, slice {} of edge {}, which does not exist", header.block, header.slice,
-                               header.edge));
+  if (header.block >= edge.blocks.size() ||
+      header.slice >= static_cast<std::uint32_t>(work_.layout->slices()))
+    return invalid(fmt::format("sent block {}, slice {} of edge {}, which does not exist", header.block,
+                               header.slice, header.edge));
   const EdgeEnd::Place& place = edge.blocks[header.block];
-  const std::int32_t index = first_unit_[static_cast<std::size_t>(place.block_program)] +
-                             static_cast<std::int32_t>(header.slice);
+  const std::int32_t index =
+      first_unit_[static_cast<std::size_t>(place.block_program)] + static_cast<std::int32_t>(header.slice);
   const Unit& unit = units_[static_cast<std::size_t>(index)];
-  const bool repeated =
-      unit.stage > place.stage || std::any_of(unit.early.begin(), unit.early.end(), [&](const EarlySlice& early) {
-        return early.stage == place.stage;
-      });
+  const bool repeated = unit.stage > place.stage ||
+                        std::any_of(unit.early.begin(), unit.early.end(),
+                                    [&](const EarlySlice& early) { return early.stage == place.stage; });
   if (repeated) return invalid(fmt::format("sent slice {} of edge {} twice", header.slice, header.edge));
   if (header.size_bytes != bytes(unit))
-    return invalid(fmt::format("sent {} bytes for slice {} of edge {}, which has {}; do all ranks pass the same count?",
-                               header.size_bytes, header.slice, header.edge, bytes(unit)));
+    return invalid(
+        fmt::format("sent {} bytes for slice {} of edge {}, which has {}; do all ranks pass the same count?",
+                    header.size_bytes, header.slice, header.edge, bytes(unit)));
   return index;
 }
 
@@ -313,7 +319,8 @@ void Executor::advance(std::int32_t index) {
     const auto early = std::find_if(unit.early.begin(), unit.early.end(),
                                     [&](const EarlySlice& slice) { return slice.stage == unit.stage; });
     if (early == unit.early.end()) return;
-    apply(unit, *work_.program->edge(static_cast<std::uint32_t>(stage.messages[0].edge)), early->buffer.get());
+    apply(unit, *work_.program->edge(static_cast<std::uint32_t>(stage.messages[0].edge)),
+          early->buffer.get());
     pool_.give_back(std::move(early->buffer));
     unit.early.erase(early);
     ++unit.stage;
@@ -353,7 +360,9 @@ void Executor::apply(const Unit& unit, const EdgeEnd& edge, const std::byte* sou
     std::memcpy(address(unit), source, bytes(unit));
 }
 
-std::byte* Executor::address(const Unit& unit) const { return work_.data + unit.range.first * size_of(work_.type); }
+std::byte* Executor::address(const Unit& unit) const {
+  return work_.data + unit.range.first * size_of(work_.type);
+}
 
 std::size_t Executor::bytes(const Unit& unit) const { return unit.range.count * size_of(work_.type); }
 
@@ -380,7 +389,8 @@ Result<void> Executor::run_barrier(std::uint32_t number) {
     barrier_agreed_ = std::min(barrier_agreed_, expected.prepared[number % 2]);
   }
   return run_until([this] {
-    return std::all_of(links_.begin(), links_.end(), [](const LinkState& state) { return state.outgoing.empty(); });
+    return std::all_of(links_.begin(), links_.end(),
+                       [](const LinkState& state) { return state.outgoing.empty(); });
   });
 }
 

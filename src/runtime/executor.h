@@ -72,8 +72,8 @@ class Executor {
     const EdgeEnd* edge = nullptr;
     std::int32_t unit = -1;
     std::int32_t stage = 0;
-    std::byte* target = nullptr;   // where the payload goes: the caller's buffer or `buffer`
-    SlicePool::Buffer buffer;      // null where the payload goes straight to the caller's buffer
+    std::byte* target = nullptr;  // where the payload goes: the caller's buffer or `buffer`
+    SlicePool::Buffer buffer;     // null where the payload goes straight to the caller's buffer
   };
   struct LinkState {
     Link* link = nullptr;
@@ -164,7 +164,7 @@ class Executor {
   std::uint32_t barriers_ = 0;
   std::uint32_t barrier_agreed_ = 0;
   struct BarrierRound {
-    std::uint32_t number = 0;          // the newest barrier heard of in this round
+    std::uint32_t number = 0;            // the newest barrier heard of in this round
     std::uint32_t prepared[2] = {0, 0};  // as that barrier, and the one before, said it; by number modulo 2
   };
   std::vector<BarrierRound> barrier_heard_;

@@ -14,9 +14,10 @@ constexpr Nanoseconds kGrace = std::chrono::milliseconds(100);
 }  // namespace
 
 tl::unexpected<Error> Executor::protocol_error(const LinkState& state, const std::string& what) const {
-  return fail(ErrorCode::kPeerFailed,
-              fmt::format("rank {} at {} {} (epoch {})", state.peer, state.link->peer_address(), what, work_.epoch),
-              state.peer);
+  return fail(
+      ErrorCode::kPeerFailed,
+      fmt::format("rank {} at {} {} (epoch {})", state.peer, state.link->peer_address(), what, work_.epoch),
+      state.peer);
 }
 
 // Whether what is going on cannot end without this link. O(slices); asked only once a link has failed.
@@ -24,7 +25,8 @@ bool Executor::needs(const LinkState& state) const {
   if (!state.outgoing.empty()) return true;
   const auto lane = static_cast<std::int32_t>(&state - links_.data()) % transport_.lanes();
   for (std::size_t round = 0; in_barrier_ && lane == 0 && round < barrier_heard_.size(); ++round)
-    if (barrier_heard_[round].number < barriers_ && (state.peer + (Rank{1} << round)) % ranks_ == rank_) return true;
+    if (barrier_heard_[round].number < barriers_ && (state.peer + (Rank{1} << round)) % ranks_ == rank_)
+      return true;
   if (!running_) return false;
   for (const Unit& unit : units_) {
     const auto& stages = work_.program->blocks()[static_cast<std::size_t>(unit.block_program)].stages;
@@ -34,7 +36,9 @@ bool Executor::needs(const LinkState& state) const {
     for (; s < stages.size(); ++s)
       for (const EdgeBlock& message : stages[s].messages) {
         const EdgeEnd& edge = *work_.program->edge(static_cast<std::uint32_t>(message.edge));
-        const auto arrived = [&](const EarlySlice& early) { return early.stage == static_cast<std::int32_t>(s); };
+        const auto arrived = [&](const EarlySlice& early) {
+          return early.stage == static_cast<std::int32_t>(s);
+        };
         if (edge.peer == state.peer && edge.chunk_graph % transport_.lanes() == lane &&
             std::none_of(unit.early.begin(), unit.early.end(), arrived))
           return true;
@@ -61,7 +65,8 @@ Error Executor::diagnose(const LinkState& first_failed) {
       culprit = &state;
   return {ErrorCode::kPeerFailed,
           fmt::format("rank {} at {} is gone: {} (epoch {})", culprit->peer, culprit->link->peer_address(),
-                      culprit->left ? "it left before the collective ended" : culprit->failure->message, work_.epoch),
+                      culprit->left ? "it left before the collective ended" : culprit->failure->message,
+                      work_.epoch),
           culprit->peer};
 }
 
@@ -74,11 +79,12 @@ std::optional<Error> Executor::blame() const {
 Error Executor::abort_error(const LinkState& state) const {
   const Rank culprit = *state.blames;
   if (culprit == rank_)
-    return {ErrorCode::kAborted, fmt::format("rank {} gave up on this rank (epoch {})", state.peer, work_.epoch), rank_};
+    return {ErrorCode::kAborted,
+            fmt::format("rank {} gave up on this rank (epoch {})", state.peer, work_.epoch), rank_};
   const LinkState& blamed = links_[static_cast<std::size_t>(culprit * transport_.lanes())];
   return {ErrorCode::kPeerFailed,
-          fmt::format("rank {} at {} failed, as rank {} reports (epoch {})", culprit, blamed.link->peer_address(),
-                      state.peer, work_.epoch),
+          fmt::format("rank {} at {} failed, as rank {} reports (epoch {})", culprit,
+                      blamed.link->peer_address(), state.peer, work_.epoch),
           culprit};
 }
 
@@ -95,16 +101,19 @@ Error Executor::timeout_error() const {
   for (const Unit& unit : units_) {
     if (suspect >= 0 || !running_) break;
     const auto& stages = work_.program->blocks()[static_cast<std::size_t>(unit.block_program)].stages;
-    if (unit.stage >= static_cast<std::int32_t>(stages.size()) || !stages[static_cast<std::size_t>(unit.stage)].receive)
+    if (unit.stage >= static_cast<std::int32_t>(stages.size()) ||
+        !stages[static_cast<std::size_t>(unit.stage)].receive)
       continue;
-    const auto edge = static_cast<std::uint32_t>(stages[static_cast<std::size_t>(unit.stage)].messages[0].edge);
+    const auto edge =
+        static_cast<std::uint32_t>(stages[static_cast<std::size_t>(unit.stage)].messages[0].edge);
     suspect = work_.program->edge(edge)->peer;
     address = links_[static_cast<std::size_t>(suspect * transport_.lanes())].link->peer_address();
     why = fmt::format("owes edge {} of the pattern", edge);
   }
   if (suspect < 0) return {ErrorCode::kTimeout, fmt::format("nothing moved for {:.1f} s", seconds), -1};
   return {ErrorCode::kTimeout,
-          fmt::format("nothing moved for {:.1f} s (epoch {}): rank {} at {} {}", seconds, work_.epoch, suspect, address, why),
+          fmt::format("nothing moved for {:.1f} s (epoch {}): rank {} at {} {}", seconds, work_.epoch,
+                      suspect, address, why),
           suspect};
 }
 
@@ -131,7 +140,8 @@ void Executor::announce(const MessageHeader& header) {
   const HeaderBytes bytes = encode(header);
   for (LinkState& state : links_) {
     if (state.link == nullptr || state.failure || state.written != 0) continue;
-    (void)state.link->write(bytes, {}, Timing::kUntimed);  // a peer that cannot take it learns from the closed link
+    (void)state.link->write(bytes, {},
+                            Timing::kUntimed);  // a peer that cannot take it learns from the closed link
   }
 }
 

@@ -32,7 +32,9 @@ std::size_t elements_of(const Case& c) {
 }
 
 // Small whole numbers: their sums are exact in float, so the result is known to the bit.
-float value(Rank rank, std::size_t i) { return static_cast<float>((rank + 1) * 7 + static_cast<int>(i % 97)); }
+float value(Rank rank, std::size_t i) {
+  return static_cast<float>((rank + 1) * 7 + static_cast<int>(i % 97));
+}
 
 float sum_of_values(Rank ranks, std::size_t i) {
   float sum = 0;
@@ -46,19 +48,26 @@ void expect_result(const Case& c, Rank rank, const std::vector<float>& data) {
     const auto owner = static_cast<Rank>(c.count == 0 ? 0 : i / c.count);
     std::optional<float> expected;
     switch (c.pattern.collective) {
-      case Collective::kAllReduce: expected = sum_of_values(ranks, i); break;
-      case Collective::kAllGather: expected = value(owner, i); break;
+      case Collective::kAllReduce:
+        expected = sum_of_values(ranks, i);
+        break;
+      case Collective::kAllGather:
+        expected = value(owner, i);
+        break;
       case Collective::kReduceScatter:
         if (owner == rank) expected = sum_of_values(ranks, i);
         break;
       case Collective::kReduce:
         if (rank == c.pattern.root) expected = sum_of_values(ranks, i);
         break;
-      case Collective::kBroadcast: expected = value(c.pattern.root, i); break;
+      case Collective::kBroadcast:
+        expected = value(c.pattern.root, i);
+        break;
     }
     if (expected) {
-      ASSERT_EQ(data[i], *expected) << c.pattern.algorithm << ", " << ranks << " ranks, count " << c.count << ", slices "
-                                    << c.slices << ", rank " << rank << ", element " << i << ", seed " << c.seed;
+      ASSERT_EQ(data[i], *expected) << c.pattern.algorithm << ", " << ranks << " ranks, count " << c.count
+                                    << ", slices " << c.slices << ", rank " << rank << ", element " << i
+                                    << ", seed " << c.seed;
     }
   }
 }
@@ -74,15 +83,19 @@ void run_case(const Case& c, int epochs) {
   network.run([&](Rank rank) {
     const Program program(*checked, rank);
     const Layout layout(checked->lowered(), c.count, sizeof(float), c.slices);
-    Executor executor(network.transport(rank), network.clock(), rank, c.pattern.ranks, std::chrono::seconds(5),
-                      [] { return std::nullopt; });
+    Executor executor(network.transport(rank), network.clock(), rank, c.pattern.ranks,
+                      std::chrono::seconds(5), [] { return std::nullopt; });
     for (int epoch = 0; epoch < epochs; ++epoch) {
       std::vector<float> data(elements_of(c));
       const bool gather = c.pattern.collective == Collective::kAllGather;
       for (std::size_t i = 0; i < data.size(); ++i)
         if (!gather || static_cast<Rank>(i / c.count) == rank) data[i] = value(rank, i);
-      EpochWork work{&program, &layout, reinterpret_cast<std::byte*>(data.data()), ElementType::kFloat32,
-                     static_cast<std::uint32_t>(epoch), static_cast<std::uint32_t>(10 + rank)};
+      EpochWork work{&program,
+                     &layout,
+                     reinterpret_cast<std::byte*>(data.data()),
+                     ElementType::kFloat32,
+                     static_cast<std::uint32_t>(epoch),
+                     static_cast<std::uint32_t>(10 + rank)};
       const auto agreed = executor.run(work);
       ASSERT_TRUE(agreed) << agreed.error().message;
       expect_result(c, rank, data);
@@ -100,9 +113,9 @@ void run_case(const Case& c, int epochs) {
 }
 
 std::vector<pattern::Pattern> patterns(Rank ranks) {
-  return {pattern::double_tree_allreduce(ranks),       pattern::ring_allreduce(ranks),
-          pattern::halving_doubling_allreduce(ranks),  pattern::ring_allgather(ranks),
-          pattern::recursive_doubling_allgather(ranks), pattern::ring_reduce_scatter(ranks),
+  return {pattern::double_tree_allreduce(ranks),         pattern::ring_allreduce(ranks),
+          pattern::halving_doubling_allreduce(ranks),    pattern::ring_allgather(ranks),
+          pattern::recursive_doubling_allgather(ranks),  pattern::ring_reduce_scatter(ranks),
           pattern::binomial_broadcast(ranks, ranks - 1), pattern::binomial_reduce(ranks, ranks / 2)};
 }
 
@@ -148,7 +161,8 @@ TEST(Executor, ADeathEndsTheEpochOnEveryRankWithItsName) {
       named[static_cast<std::size_t>(rank)] = outcome.error().rank;
       executor.announce_abort(outcome.error().rank);
     });
-    for (const Rank rank : {0, 1, 2, 3, 4, 6, 7}) EXPECT_EQ(named[static_cast<std::size_t>(rank)], 5) << "seed " << seed;
+    for (const Rank rank : {0, 1, 2, 3, 4, 6, 7})
+      EXPECT_EQ(named[static_cast<std::size_t>(rank)], 5) << "seed " << seed;
   }
 }
 
@@ -167,8 +181,8 @@ TEST(Executor, ASilentPeerEndsTheEpochAfterTheTimeout) {
     Executor executor(network.transport(rank), network.clock(), rank, 2, std::chrono::seconds(5),
                       [] { return std::nullopt; });
     std::vector<float> data(10, 1.0F);
-    const auto outcome =
-        executor.run({&program, &layout, reinterpret_cast<std::byte*>(data.data()), ElementType::kFloat32, 0, 0});
+    const auto outcome = executor.run(
+        {&program, &layout, reinterpret_cast<std::byte*>(data.data()), ElementType::kFloat32, 0, 0});
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, ErrorCode::kTimeout);
     EXPECT_EQ(outcome.error().rank, 1);
@@ -187,8 +201,8 @@ TEST(Executor, RefusesAPeerThatPassesAnotherCount) {
     Executor executor(network.transport(rank), network.clock(), rank, 2, std::chrono::seconds(5),
                       [] { return std::nullopt; });
     std::vector<float> data(count, 1.0F);
-    const auto outcome =
-        executor.run({&program, &layout, reinterpret_cast<std::byte*>(data.data()), ElementType::kFloat32, 0, 0});
+    const auto outcome = executor.run(
+        {&program, &layout, reinterpret_cast<std::byte*>(data.data()), ElementType::kFloat32, 0, 0});
     ASSERT_FALSE(outcome);
     refusals += outcome.error().message.find("same count") != std::string::npos;
   });

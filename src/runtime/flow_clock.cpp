@@ -22,7 +22,8 @@ void FlowClock::begin(const Program& program, const Layout& layout) {
     auto& uses = uses_[static_cast<std::size_t>(link)];
     if (uses.empty()) {
       used_.push_back(link);
-      before_[static_cast<std::size_t>(link)] = transport_.link(edge.peer, edge.chunk_graph % lanes).statistics();
+      before_[static_cast<std::size_t>(link)] =
+          transport_.link(edge.peer, edge.chunk_graph % lanes).statistics();
     }
     uses.push_back({static_cast<std::uint32_t>(flat), elements});
   }

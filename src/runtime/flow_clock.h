@@ -30,8 +30,8 @@ class FlowClock {
     std::int64_t elements;
   };
   Transport& transport_;
-  std::vector<std::vector<Use>> uses_;        // per link: peer * lanes + lane
-  std::vector<std::int32_t> used_;            // links with uses
+  std::vector<std::vector<Use>> uses_;  // per link: peer * lanes + lane
+  std::vector<std::int32_t> used_;      // links with uses
   std::vector<SendStatistics> before_;
 };
 

@@ -31,9 +31,11 @@ Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts p
   // A group that is not tuned still records: a trace without decisions shows what the tuner would have seen.
   const bool tuned = options_.parameters.policy != tuner::Policy::kOff || parts.recorder;
   if (options_.rank == 0 && tuned) {
-    TunerHandlers handlers{[this](std::uint32_t version, const auto& proposal) { propose(version, proposal); },
-                           options_.on_report};
-    tuner_ = std::make_unique<LeaderTuner>(options_.parameters, pattern, std::move(parts.recorder), std::move(handlers));
+    TunerHandlers handlers{
+        [this](std::uint32_t version, const auto& proposal) { propose(version, proposal); },
+        options_.on_report};
+    tuner_ = std::make_unique<LeaderTuner>(options_.parameters, pattern, std::move(parts.recorder),
+                                           std::move(handlers));
   }
   ControlHandlers handlers;
   handlers.on_flow_report = [this](messages::FlowReport share) {
@@ -41,8 +43,8 @@ Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts p
   };
   handlers.on_propose = [this](const messages::Propose& proposal) { return prepare(proposal); };
   handlers.on_failure = [this] { transport_->wake(); };
-  control_ = std::make_unique<ControlPlane>(options_.rank, std::move(parts.control), options_.timeout, *clock_,
-                                            std::move(handlers));
+  control_ = std::make_unique<ControlPlane>(options_.rank, std::move(parts.control), options_.timeout,
+                                            *clock_, std::move(handlers));
 }
 
 Group::~Group() {
@@ -53,13 +55,21 @@ Group::~Group() {
   tuner_.reset();
 }
 
-Result<void> Group::allreduce_sum(float* data, std::size_t count) { return run(Collective::kAllReduce, data, count); }
-Result<void> Group::allgather(float* data, std::size_t count) { return run(Collective::kAllGather, data, count); }
+Result<void> Group::allreduce_sum(float* data, std::size_t count) {
+  return run(Collective::kAllReduce, data, count);
+}
+Result<void> Group::allgather(float* data, std::size_t count) {
+  return run(Collective::kAllGather, data, count);
+}
 Result<void> Group::reduce_scatter_sum(float* data, std::size_t count) {
   return run(Collective::kReduceScatter, data, count);
 }
-Result<void> Group::reduce_sum(float* data, std::size_t count) { return run(Collective::kReduce, data, count); }
-Result<void> Group::broadcast(float* data, std::size_t count) { return run(Collective::kBroadcast, data, count); }
+Result<void> Group::reduce_sum(float* data, std::size_t count) {
+  return run(Collective::kReduce, data, count);
+}
+Result<void> Group::broadcast(float* data, std::size_t count) {
+  return run(Collective::kBroadcast, data, count);
+}
 
 Result<void> Group::run(Collective collective, float* data, std::size_t count) {
   if (collective != collective_)
@@ -125,7 +135,8 @@ Result<void> Group::barrier() {
   return {};
 }
 
-Result<void> Group::schedule_pattern(std::int64_t epoch, std::uint32_t version, pattern::CheckedPattern pattern) {
+Result<void> Group::schedule_pattern(std::int64_t epoch, std::uint32_t version,
+                                     pattern::CheckedPattern pattern) {
   if (pattern.pattern().collective != collective_ || pattern.pattern().ranks != options_.ranks)
     return invalid("a scheduled pattern must be for the group's collective and number of ranks");
   if (options_.parameters.policy != tuner::Policy::kOff)
@@ -153,7 +164,8 @@ bool Group::prepare(const messages::Propose& proposal) {
   };
   auto parsed = pattern::from_json(proposal.pattern_json);
   if (!parsed) return refuse(parsed.error().message);
-  if (parsed->ranks != options_.ranks || parsed->collective != collective_) return refuse("it is for another group");
+  if (parsed->ranks != options_.ranks || parsed->collective != collective_)
+    return refuse("it is for another group");
   const auto checked = pattern::check(std::move(*parsed));
   if (!checked) return refuse(checked.error().message);
   auto program = std::make_shared<const Program>(*checked, options_.rank);
@@ -163,8 +175,10 @@ bool Group::prepare(const messages::Propose& proposal) {
 // On the tuner's thread.
 void Group::propose(std::uint32_t version, const pattern::CheckedPattern& proposal) {
   const auto extra_epochs = options_.parameters.extra_epochs;
-  if (!switch_.prepare(version, extra_epochs, std::make_shared<const Program>(proposal, options_.rank))) return;
-  control_->propose({version, static_cast<std::uint32_t>(extra_epochs), pattern::to_json(proposal.pattern())});
+  if (!switch_.prepare(version, extra_epochs, std::make_shared<const Program>(proposal, options_.rank)))
+    return;
+  control_->propose(
+      {version, static_cast<std::uint32_t>(extra_epochs), pattern::to_json(proposal.pattern())});
 }
 
 void Group::abort(const std::string& reason) {
@@ -189,7 +203,8 @@ tl::unexpected<Error> Group::give_up(Error error) {
   if (error.code == ErrorCode::kTimeout && control_) {
     // Everybody waits for somebody who waits; the one that nobody hears of is the cause.
     if (const auto silent = control_->silent(); silent && *silent != error.rank) {
-      error.message += fmt::format("; rank {} is silent on the control plane too and is taken for the cause", *silent);
+      error.message +=
+          fmt::format("; rank {} is silent on the control plane too and is taken for the cause", *silent);
       error.rank = *silent;
     }
   }

@@ -36,7 +36,8 @@ class Group final : public ProcessGroup {
   Result<void> reduce_sum(float* data, std::size_t count) override;
   Result<void> broadcast(float* data, std::size_t count) override;
   Result<void> barrier() override;
-  Result<void> schedule_pattern(std::int64_t epoch, std::uint32_t version, pattern::CheckedPattern pattern) override;
+  Result<void> schedule_pattern(std::int64_t epoch, std::uint32_t version,
+                                pattern::CheckedPattern pattern) override;
   void abort(const std::string& reason) override;
 
   std::int64_t epochs() const override { return epoch_; }
@@ -61,7 +62,7 @@ class Group final : public ProcessGroup {
   VersionSwitch switch_;
   Executor executor_;
   FlowClock flow_clock_;
-  std::unique_ptr<LeaderTuner> tuner_;      // leader with the tuner on
+  std::unique_ptr<LeaderTuner> tuner_;  // leader with the tuner on
   std::unique_ptr<ControlPlane> control_;
 
   std::int64_t epoch_ = 0;

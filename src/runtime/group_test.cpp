@@ -49,7 +49,8 @@ void expect_sums(ProcessGroup& group, int epochs, std::size_t count) {
     std::fill(data.begin(), data.end(), static_cast<float>(group.rank() + 1));
     const auto outcome = group.allreduce_sum(data.data(), count);
     ASSERT_TRUE(outcome) << outcome.error().message;
-    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(data[i], total) << "element " << i << ", epoch " << epoch;
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_EQ(data[i], total) << "element " << i << ", epoch " << epoch;
   }
 }
 
@@ -63,7 +64,8 @@ TEST(Group, AllReducesOverTcp) {
 
 TEST(Group, RunsOverIpv6) {
   if (!listen_at(*SocketAddress::from_host("::1", 0))) GTEST_SKIP() << "no IPv6 on this machine";
-  run_world({pattern::ring_allreduce(3), {}, "::1"}, [](ProcessGroup& group) { expect_sums(group, 3, 1000); });
+  run_world({pattern::ring_allreduce(3), {}, "::1"},
+            [](ProcessGroup& group) { expect_sums(group, 3, 1000); });
 }
 
 TEST(Group, OneRankNeedsNobody) {

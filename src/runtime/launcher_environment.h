@@ -1,13 +1,11 @@
 // Who am I? What the launcher of the job says in environment variables.
 //
 // Read, in this order:
-//   REACT_RANK, REACT_RANKS, REACT_LEADER   a person's word: all three win over everything; REACT_LEADER
-//   alone
+//   REACT_RANK, REACT_RANKS, REACT_LEADER   a person's word: all three win over everything; REACT_LEADER alone
 //                                           replaces the leader address that a launcher's variables give
 //   torchrun    RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT
-//   Open MPI    OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE, PMIX_NAMESPACE,
-//   OMPI_MCA_ess_base_jobid Slurm       SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID, the node list, the job's
-//   and step's number
+//   Open MPI    OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE, PMIX_NAMESPACE, OMPI_MCA_ess_base_jobid
+//   Slurm       SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID, the node list, the job's and step's number
 // torchrun and Open MPI together must agree. Slurm counts only without them: both are often started by srun,
 // once per node, and then Slurm's numbers are those of the starters.
 //
@@ -45,10 +43,9 @@ struct LauncherIdentity {
 };
 
 // Nothing where no launcher has set anything. The leader address:
-//   torchrun  MASTER_ADDR, port MASTER_PORT + 1: on MASTER_PORT itself torchrun's own store listens for the
-//   whole job Open MPI  says none: REACT_LEADER is needed unless all ranks are on one host (127.0.0.1, port
-//   from the job's name) Slurm     the first host of the step's node list, port from the job's and step's
-//   number
+//   torchrun  MASTER_ADDR, port MASTER_PORT + 1: on MASTER_PORT itself torchrun's own store listens for the whole job
+//   Open MPI  says none: REACT_LEADER is needed unless all ranks are on one host (127.0.0.1, port from the job's name)
+//   Slurm     the first host of the step's node list, port from the job's and step's number
 // Derived ports lie in 20000-31999, below the kernel's ephemeral range.
 Result<std::optional<LauncherIdentity>> identify(const EnvironmentLookup& lookup);
 

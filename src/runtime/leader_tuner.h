@@ -28,7 +28,8 @@ struct TunerHandlers {
 
 class LeaderTuner {
  public:
-  static constexpr std::size_t kMaxWaiting = 1 << 16;  // flow reports; more are dropped, which costs their epochs
+  static constexpr std::size_t kMaxWaiting =
+      1 << 16;  // flow reports; more are dropped, which costs their epochs
 
   LeaderTuner(const tuner::Parameters& parameters, const pattern::CheckedPattern& initial,
               std::optional<Recorder> recorder, TunerHandlers handlers);

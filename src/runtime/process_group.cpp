@@ -15,7 +15,8 @@ namespace {
 // FNV-1a, 64 bits: tells patterns apart that differ by mistake, no defence against malice.
 std::uint64_t fingerprint(const pattern::CheckedPattern& pattern, const GroupOptions& options) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const std::string text = fmt::format("{} slices {} lanes {}", pattern::to_json(pattern.pattern()), options.slices, options.lanes);
+  const std::string text = fmt::format("{} slices {} lanes {}", pattern::to_json(pattern.pattern()),
+                                       options.slices, options.lanes);
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return hash;
 }
@@ -24,8 +25,10 @@ Result<void> validate(const GroupOptions& options, const pattern::CheckedPattern
   if (options.ranks < 1 || options.rank < 0 || options.rank >= options.ranks)
     return invalid(fmt::format("rank {} of {} ranks does not exist", options.rank, options.ranks));
   if (options.ranks > 1 && pattern.pattern().ranks != options.ranks)
-    return invalid(fmt::format("the pattern is for {} ranks, the group has {}", pattern.pattern().ranks, options.ranks));
-  if (options.lanes < 1 || options.lanes > 64) return invalid(fmt::format("lanes must be 1..64, not {}", options.lanes));
+    return invalid(
+        fmt::format("the pattern is for {} ranks, the group has {}", pattern.pattern().ranks, options.ranks));
+  if (options.lanes < 1 || options.lanes > 64)
+    return invalid(fmt::format("lanes must be 1..64, not {}", options.lanes));
   if (options.slices < 0 || options.slices > 4096)
     return invalid(fmt::format("slices must be 0 (by size) or 1..4096, not {}", options.slices));
   if (options.timeout <= Nanoseconds(0)) return invalid("the time-out must be positive");
@@ -34,7 +37,8 @@ Result<void> validate(const GroupOptions& options, const pattern::CheckedPattern
 
 // Where this rank takes data: the wanted interface, or the address by which it reaches (or is) the leader.
 Result<SocketAddress> data_address(const GroupOptions& options, const SocketAddress& leader) {
-  if (options.data_interface.empty() && options.rank == 0 && !leader.is_wildcard()) return leader.with_port(0);
+  if (options.data_interface.empty() && options.rank == 0 && !leader.is_wildcard())
+    return leader.with_port(0);
   auto address = choose_local_address(options.data_interface, leader);
   if (!address) return address;
   return address->with_port(0);
@@ -89,7 +93,8 @@ class NoTransport final : public Transport {
 
 }  // namespace
 
-Result<std::unique_ptr<ProcessGroup>> ProcessGroup::create(GroupOptions options, pattern::CheckedPattern pattern) {
+Result<std::unique_ptr<ProcessGroup>> ProcessGroup::create(GroupOptions options,
+                                                           pattern::CheckedPattern pattern) {
   if (auto valid = validate(options, pattern); !valid) return tl::unexpected(valid.error());
   GroupParts parts;
   if (options.ranks == 1) {

@@ -67,8 +67,8 @@ class ProcessGroup {
 
   virtual void abort(const std::string& reason) = 0;
 
-  virtual std::int64_t epochs() const = 0;       // collectives completed (barriers do not count)
-  virtual std::uint32_t version() const = 0;     // pattern version of the last completed epoch
+  virtual std::int64_t epochs() const = 0;    // collectives completed (barriers do not count)
+  virtual std::uint32_t version() const = 0;  // pattern version of the last completed epoch
   virtual pattern::Rank rank() const = 0;
   virtual pattern::Rank ranks() const = 0;
 };

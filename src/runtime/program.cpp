@@ -69,7 +69,8 @@ Program::Program(const pattern::CheckedPattern& checked, pattern::Rank rank) : c
         if (receive || program.stages.empty() || program.stages.back().receive)
           program.stages.push_back({receive, {}});
         const std::int32_t flat = first_edge[c] + use.edge;
-        const std::int32_t index = index_of(graph.edges[static_cast<std::size_t>(use.edge)].blocks, graph.blocks[b]);
+        const std::int32_t index =
+            index_of(graph.edges[static_cast<std::size_t>(use.edge)].blocks, graph.blocks[b]);
         program.stages.back().messages.push_back({flat, index});
         EdgeEnd& end = ends_[static_cast<std::size_t>(end_of_edge_[static_cast<std::size_t>(flat)])];
         end.blocks[static_cast<std::size_t>(index)] = {static_cast<std::int32_t>(blocks_.size()),
@@ -85,7 +86,8 @@ const EdgeEnd* Program::edge(std::uint32_t flat_edge) const {
   return &ends_[static_cast<std::size_t>(end_of_edge_[flat_edge])];
 }
 
-Layout::Layout(const pattern::Pattern& pattern, std::size_t count, std::size_t element_bytes, std::int32_t slices)
+Layout::Layout(const pattern::Pattern& pattern, std::size_t count, std::size_t element_bytes,
+               std::int32_t slices)
     : pattern_(&pattern), count_(count) {
   const bool per_rank = blocks_are_per_rank(pattern.collective);
   const std::size_t elements = per_rank ? count * static_cast<std::size_t>(pattern.ranks) : count;
@@ -96,7 +98,8 @@ Layout::Layout(const pattern::Pattern& pattern, std::size_t count, std::size_t e
   std::vector<std::int64_t> block_total(per_rank ? static_cast<std::size_t>(pattern.ranks) : 0, 0);
   if (per_rank)
     for (const ChunkGraph& graph : pattern.chunk_graphs)
-      for (const pattern::Block block : graph.blocks) block_total[static_cast<std::size_t>(block)] += graph.share;
+      for (const pattern::Block block : graph.blocks)
+        block_total[static_cast<std::size_t>(block)] += graph.share;
   std::vector<std::int64_t> block_before(block_total.size(), 0);
   std::int64_t before = 0;
   std::size_t smallest = elements;
@@ -135,7 +138,8 @@ Range Layout::slice(std::int32_t chunk_graph, std::int32_t block_position, std::
 }
 
 std::int32_t choose_slices(std::size_t smallest_block_bytes) {
-  return static_cast<std::int32_t>(std::clamp<std::size_t>(smallest_block_bytes / kSmallestSliceBytes, 1, kMostSlices));
+  return static_cast<std::int32_t>(
+      std::clamp<std::size_t>(smallest_block_bytes / kSmallestSliceBytes, 1, kMostSlices));
 }
 
 }  // namespace react::runtime

@@ -12,7 +12,8 @@ Result<Recorder> Recorder::open(const std::string& path) {
   recorder.path_ = path;
   recorder.file_.reset(std::fopen(path.c_str(), "we"));
   if (!recorder.file_)
-    return fail(ErrorCode::kSystem, "cannot write the trace " + path + ": " + std::generic_category().message(errno));
+    return fail(ErrorCode::kSystem,
+                "cannot write the trace " + path + ": " + std::generic_category().message(errno));
   return recorder;
 }
 

@@ -19,14 +19,16 @@ void add_elements(std::byte* target_bytes, const std::byte* source_bytes, std::s
 
 std::size_t size_of(ElementType type) {
   switch (type) {
-    case ElementType::kFloat32: return sizeof(float);
+    case ElementType::kFloat32:
+      return sizeof(float);
   }
   return 0;
 }
 
 void add(ElementType type, std::byte* target, const std::byte* source, std::size_t count) {
   switch (type) {
-    case ElementType::kFloat32: return add_elements<float>(target, source, count);
+    case ElementType::kFloat32:
+      return add_elements<float>(target, source, count);
   }
 }
 

@@ -4,9 +4,12 @@
 
 namespace react::runtime {
 
-VersionSwitch::VersionSwitch(std::shared_ptr<const Program> initial) { prepared_[0] = {0, std::move(initial)}; }
+VersionSwitch::VersionSwitch(std::shared_ptr<const Program> initial) {
+  prepared_[0] = {0, std::move(initial)};
+}
 
-bool VersionSwitch::prepare(std::uint32_t version, std::int64_t extra_epochs, std::shared_ptr<const Program> program) {
+bool VersionSwitch::prepare(std::uint32_t version, std::int64_t extra_epochs,
+                            std::shared_ptr<const Program> program) {
   const std::lock_guard lock(mutex_);
   if (version != prepared_.rbegin()->first + 1) return false;
   prepared_[version] = {extra_epochs, std::move(program)};
@@ -37,7 +40,8 @@ void VersionSwitch::end_epoch(std::int64_t epoch, std::uint32_t prepared_by_all)
   effective_[epoch + 1 + found->second.extra_epochs] = prepared_by_all;
 }
 
-void VersionSwitch::schedule(std::int64_t epoch, std::uint32_t version, std::shared_ptr<const Program> program) {
+void VersionSwitch::schedule(std::int64_t epoch, std::uint32_t version,
+                             std::shared_ptr<const Program> program) {
   const std::lock_guard lock(mutex_);
   prepared_[version] = {0, std::move(program)};
   effective_[epoch] = version;

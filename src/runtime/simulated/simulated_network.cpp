@@ -70,7 +70,8 @@ class SimulatedTransport final : public Transport {
   std::int32_t lanes() const override { return network_.options_.lanes; }
 
   Link& link(Rank peer, std::int32_t lane) override {
-    return *network_.ranks_[static_cast<std::size_t>(own_)].links.at(static_cast<std::size_t>(peer * lanes() + lane));
+    return *network_.ranks_[static_cast<std::size_t>(own_)].links.at(
+        static_cast<std::size_t>(peer * lanes() + lane));
   }
 
   Result<void> wait(Nanoseconds limit, std::vector<LinkEvent>& events) override {
@@ -110,7 +111,9 @@ SimulatedNetwork::SimulatedNetwork(const NetworkOptions& options)
 
 SimulatedNetwork::~SimulatedNetwork() = default;
 
-Transport& SimulatedNetwork::transport(Rank rank) { return *ranks_[static_cast<std::size_t>(rank)].transport; }
+Transport& SimulatedNetwork::transport(Rank rank) {
+  return *ranks_[static_cast<std::size_t>(rank)].transport;
+}
 const Clock& SimulatedNetwork::clock() const { return *clock_; }
 
 SimulatedNetwork::Pipe& SimulatedNetwork::pipe(Rank from, Rank to, std::int32_t lane) {

@@ -24,8 +24,8 @@ namespace react::runtime::simulated {
 struct NetworkOptions {
   Rank ranks = 2;
   std::int32_t lanes = 1;
-  std::size_t buffer_bytes = 4096;    // of each link and direction
-  std::size_t largest_piece = 1500;   // of one read or write
+  std::size_t buffer_bytes = 4096;   // of each link and direction
+  std::size_t largest_piece = 1500;  // of one read or write
   std::uint64_t seed = 1;
 };
 
@@ -62,7 +62,7 @@ class SimulatedNetwork {
   Pipe& pipe(Rank from, Rank to, std::int32_t lane);
   void notify(Rank rank, Rank peer, std::int32_t lane, bool readable, bool writable);
   void close_links_of(Rank rank);
-  void pass_baton();                 // picks who runs next
+  void pass_baton();  // picks who runs next
   void wait_for_baton(Rank rank, std::unique_lock<std::mutex>& lock);
 
   NetworkOptions options_;

@@ -24,7 +24,8 @@ TEST(BurstTimer, DoesNotCountTheGapBetweenBursts) {
   timer.handed_over(nanoseconds(1000), 2000, true);
   timer.acknowledged(nanoseconds(1300), 1999);
   EXPECT_EQ(timer.active(nanoseconds(0)), nanoseconds(400));
-  EXPECT_EQ(timer.active(nanoseconds(50)), nanoseconds(300));  // one round trip less for each of two idle starts
+  EXPECT_EQ(timer.active(nanoseconds(50)),
+            nanoseconds(300));  // one round trip less for each of two idle starts
 }
 
 TEST(BurstTimer, SeesTheGapEvenIfTheAcknowledgementIsReadLate) {

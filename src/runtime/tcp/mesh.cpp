@@ -34,10 +34,12 @@ Result<void> prepare(int socket, const MeshOptions& options) {
   if (setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
     return fail(ErrorCode::kSystem, "TCP_NODELAY: " + reason());
   const std::string& control = options.congestion_control;
-  if (!control.empty() &&
-      setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, control.data(), static_cast<socklen_t>(control.size())) != 0)
-    return fail(ErrorCode::kSystem,
-                fmt::format("congestion control '{}' refused: {}; see net.ipv4.tcp_allowed_congestion_control", control, reason()));
+  if (!control.empty() && setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, control.data(),
+                                     static_cast<socklen_t>(control.size())) != 0)
+    return fail(
+        ErrorCode::kSystem,
+        fmt::format("congestion control '{}' refused: {}; see net.ipv4.tcp_allowed_congestion_control",
+                    control, reason()));
   return {};
 }
 
@@ -45,8 +47,10 @@ Result<MeshSocket> connect_to(const MeshOptions& options, Rank peer, std::int32_
   const SocketAddress& target = options.addresses[static_cast<std::size_t>(peer)];
   const SocketAddress own = options.addresses[static_cast<std::size_t>(options.rank)].with_port(0);
   const auto failure = [&](const std::string& what) {
-    return fail(ErrorCode::kPeerFailed,
-                fmt::format("cannot open a data connection to rank {} at {}: {}", peer, target.to_string(), what), peer);
+    return fail(
+        ErrorCode::kPeerFailed,
+        fmt::format("cannot open a data connection to rank {} at {}: {}", peer, target.to_string(), what),
+        peer);
   };
   const bool same_family = own.family() == target.family();
   auto socket = connect_within(same_family ? std::optional(own) : std::nullopt, target, options.deadline);

@@ -8,8 +8,8 @@
 namespace react::runtime::tcp {
 
 struct MeshSocket {
-  FileDescriptor socket;  // non-blocking
-  bool stamps = false;    // see TcpLink
+  FileDescriptor socket;            // non-blocking
+  bool stamps = false;              // see TcpLink
   std::uint64_t written_bytes = 0;  // since stamps were enabled
 };
 

@@ -21,13 +21,15 @@ tl::unexpected<Error> system_failure(const char* call) {
 
 }  // namespace
 
-Result<std::unique_ptr<TcpTransport>> TcpTransport::connect(const MeshOptions& options, FileDescriptor listener) {
+Result<std::unique_ptr<TcpTransport>> TcpTransport::connect(const MeshOptions& options,
+                                                            FileDescriptor listener) {
   auto sockets = connect_mesh(options, std::move(listener));
   if (!sockets) return tl::unexpected(sockets.error());
   std::vector<std::unique_ptr<TcpLink>> links(sockets->size());
   for (std::size_t i = 0; i < sockets->size(); ++i) {
     MeshSocket& mesh = (*sockets)[i];
-    if (mesh.socket) links[i] = std::make_unique<TcpLink>(std::move(mesh.socket), mesh.stamps, mesh.written_bytes);
+    if (mesh.socket)
+      links[i] = std::make_unique<TcpLink>(std::move(mesh.socket), mesh.stamps, mesh.written_bytes);
   }
   std::unique_ptr<TcpTransport> transport(new TcpTransport(options.lanes, std::move(links)));
   if (auto watched = transport->watch_links(); !watched) return tl::unexpected(watched.error());
@@ -49,7 +51,8 @@ Result<void> TcpTransport::watch_links() {
     if (!links_[i]) continue;
     event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
     event.data.u32 = static_cast<std::uint32_t>(i);
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, links_[i]->fd(), &event) != 0) return system_failure("epoll_ctl");
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, links_[i]->fd(), &event) != 0)
+      return system_failure("epoll_ctl");
   }
   return {};
 }
@@ -63,7 +66,8 @@ Link& TcpTransport::link(Rank peer, std::int32_t lane) {
 Result<void> TcpTransport::wait(Nanoseconds limit, std::vector<LinkEvent>& events) {
   std::array<epoll_event, 64> ready;
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
-  const int count = epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(milliseconds));
+  const int count =
+      epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(milliseconds));
   if (count < 0) {
     if (errno == EINTR) return {};
     return system_failure("epoll_wait");
