@@ -1,0 +1,163 @@
+// The receiving half of the executor: from bytes on a link to slices that are applied or kept for later.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/executor.h"
+
+namespace react::runtime {
+namespace {
+
+// Messages taken from one link before the others get their turn.
+constexpr int kMessagesPerTurn = 16;
+
+}  // namespace
+
+Result<void> Executor::pump_reads(LinkState& state) {
+  for (int messages = 0; state.readable && !state.parked; ++messages) {
+    if (messages == kMessagesPerTurn) {
+      enqueue(state);
+      return {};
+    }
+    const auto complete = state.in_payload ? read_payload(state) : read_header(state);
+    if (!complete) return tl::unexpected(complete.error());
+    if (!*complete || state.failure) return {};
+  }
+  return {};
+}
+
+// True: the header was complete and has been dealt with. False: would block, or parked.
+Result<bool> Executor::read_header(LinkState& state) {
+  if (state.header_filled == kHeaderBytes) return dispatch(state);  // was parked
+  while (state.header_filled < kHeaderBytes) {
+    const auto got = state.link->read(std::span(state.header_in).subspan(state.header_filled));
+    if (!got) {
+      link_failed(state, got.error());
+      return false;
+    }
+    if (*got == 0) {
+      state.readable = false;
+      return false;
+    }
+    state.header_filled += *got;
+  }
+  const auto header = decode(std::span<const std::byte, kHeaderBytes>(state.header_in));
+  if (!header) return protocol_error(state, "sent something that is not a message header");
+  state.incoming.header = *header;
+  return dispatch(state);
+}
+
+Result<bool> Executor::dispatch(LinkState& state) {
+  const MessageHeader& header = state.incoming.header;
+  switch (header.kind) {
+    case MessageKind::kBarrier:
+      if (header.edge >= barrier_heard_.size())
+        return protocol_error(state, "sent a barrier round out of range");
+      barrier_heard_[header.edge].number = header.epoch;
+      barrier_heard_[header.edge].prepared[header.epoch % 2] = header.prepared;
+      break;
+    case MessageKind::kAbort:
+      if (header.edge >= static_cast<std::uint32_t>(ranks_)) return protocol_error(state, "blames no rank");
+      state.blames = static_cast<Rank>(header.edge);
+      return tl::unexpected(abort_error(state));
+    case MessageKind::kLeave:
+      state.left = true;
+      break;
+    case MessageKind::kData:
+      return begin_slice(state);
+  }
+  state.header_filled = 0;
+  last_progress_ = clock_.now();
+  return true;
+}
+
+Result<bool> Executor::begin_slice(LinkState& state) {
+  Incoming& in = state.incoming;
+  if (!running_ || in.header.epoch != work_.epoch) {
+    // A peer may be ahead of us by one epoch; outside an epoch, ours to come is the one it is in.
+    if (running_ && in.header.epoch != work_.epoch + 1)
+      return protocol_error(state, fmt::format("sent a message of epoch {}", in.header.epoch));
+    state.parked = true;
+    return false;
+  }
+  in.edge = work_.program->edge(in.header.edge);
+  if (in.edge == nullptr || !in.edge->receive || in.edge->peer != state.peer)
+    return protocol_error(state,
+                          fmt::format("sent edge {}, which is not one from it to this rank", in.header.edge));
+  const auto unit = unit_of(in.header, *in.edge);
+  if (!unit) return protocol_error(state, unit.error().message);
+  in.unit = *unit;
+  in.stage = in.edge->blocks[in.header.block].stage;
+  Unit& target = units_[static_cast<std::size_t>(*unit)];
+  agreed_ = std::min(agreed_, in.header.prepared);
+  if (in.edge->op == pattern::Op::kCopy && target.stage == in.stage) {
+    in.target = address(target);
+  } else {
+    in.buffer = pool_.take();
+    in.target = in.buffer.get();
+  }
+  state.payload_filled = 0;
+  state.in_payload = true;
+  return true;
+}
+
+Result<std::int32_t> Executor::unit_of(const MessageHeader& header, const EdgeEnd& edge) const {
+  if (header.block >= edge.blocks.size() ||
+      header.slice >= static_cast<std::uint32_t>(work_.layout->slices()))
+    return invalid(fmt::format("sent block {}, slice {} of edge {}, which does not exist", header.block,
+                               header.slice, header.edge));
+  const EdgeEnd::Place& place = edge.blocks[header.block];
+  const std::int32_t index =
+      first_unit_[static_cast<std::size_t>(place.block_program)] + static_cast<std::int32_t>(header.slice);
+  const Unit& unit = units_[static_cast<std::size_t>(index)];
+  const bool repeated = unit.stage > place.stage ||
+                        std::any_of(unit.early.begin(), unit.early.end(),
+                                    [&](const EarlySlice& early) { return early.stage == place.stage; });
+  if (repeated) return invalid(fmt::format("sent slice {} of edge {} twice", header.slice, header.edge));
+  if (header.size_bytes != bytes(unit))
+    return invalid(
+        fmt::format("sent {} bytes for slice {} of edge {}, which has {}; do all ranks pass the same count?",
+                    header.size_bytes, header.slice, header.edge, bytes(unit)));
+  return index;
+}
+
+Result<bool> Executor::read_payload(LinkState& state) {
+  const std::size_t size = state.incoming.header.size_bytes;
+  while (state.payload_filled < size) {
+    const auto got =
+        state.link->read({state.incoming.target + state.payload_filled, size - state.payload_filled});
+    if (!got) {
+      link_failed(state, got.error());
+      return false;
+    }
+    if (*got == 0) {
+      state.readable = false;
+      return false;
+    }
+    last_progress_ = clock_.now();
+    state.payload_filled += *got;
+  }
+  state.link->message_received();
+  if (auto finished = finish_slice(state); !finished) return tl::unexpected(finished.error());
+  state.in_payload = false;
+  state.header_filled = 0;
+  return true;
+}
+
+Result<void> Executor::finish_slice(LinkState& state) {
+  Incoming& in = state.incoming;
+  Unit& unit = units_[static_cast<std::size_t>(in.unit)];
+  if (unit.stage != in.stage) {
+    unit.early.push_back({in.stage, std::move(in.buffer)});
+    return {};
+  }
+  if (in.buffer) {
+    apply(unit, *in.edge, in.buffer.get());
+    pool_.give_back(std::move(in.buffer));
+  }
+  ++unit.stage;
+  advance(in.unit);
+  return {};
+}
+
+}  // namespace react::runtime
