@@ -52,6 +52,11 @@ Result<tuner::Parameters> parameters_from(const LabFlags& flags) {
   return parameters;
 }
 
+bool read_number(const std::string& digits, auto& value) {
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc() && end == digits.data() + digits.size() && !digits.empty();
+}
+
 // HOST:RATE:EPOCH
 Result<lab::LinkFailure> failure_from(const std::string& text) {
   const auto first = text.find(':'), second = text.find(':', first == std::string::npos ? first : first + 1);
@@ -59,14 +64,20 @@ Result<lab::LinkFailure> failure_from(const std::string& text) {
   if (second == std::string::npos) return bad();
   lab::LinkFailure failure;
   const std::string host = text.substr(0, first), epoch = text.substr(second + 1);
-  const auto read = [](const std::string& digits, auto& value) {
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc() && end == digits.data() + digits.size() && !digits.empty();
-  };
   auto rate = parse_rate(text.substr(first + 1, second - first - 1));
-  if (!rate || !read(host, failure.host) || !read(epoch, failure.epoch)) return bad();
+  if (!rate || !read_number(host, failure.host) || !read_number(epoch, failure.epoch)) return bad();
   failure.rate_bits_per_second = *rate;
   return failure;
+}
+
+Result<lab::ControlCut> control_cut_from(const std::string& text) {
+  lab::ControlCut cut;
+  const auto colon = text.find(':');
+  const std::string rank = text.substr(0, colon),
+                    epoch = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (!read_number(rank, cut.host) || !read_number(epoch, cut.epoch))
+    return invalid("--cut-control '" + text + "': write RANK:EPOCH, as in 2:20");
+  return cut;
 }
 
 Result<Nanoseconds> duration_from(const char* flag, double value, double unit_ns, double least, double most) {
@@ -149,6 +160,8 @@ void add_run_flags(CLI::App& command, LabFlags& flags) {
   command.add_option("--from-epoch", flags.from_epoch, "first epoch with external flows")
       ->capture_default_str();
   command.add_option("--until-epoch", flags.until_epoch, "first epoch without them again [never]");
+  command.add_option("--cut-control", flags.cut_control, "a rank's control link goes down before an epoch")
+      ->type_name("RANK:EPOCH");
   command.add_option("--fail", flags.fail, "a link's rate drops before an epoch and stays low")
       ->type_name("RANK:RATE:EPOCH");
   command.add_option("--topology", flags.topology, "star or leaf-spine (2 ToRs, 2 spines)")
@@ -179,6 +192,11 @@ Result<lab::ExperimentConfig> experiment_from(const LabFlags& flags) {
   config.epochs = flags.epochs;
   config.block_epochs = flags.interleave;
   config.congestion = {flags.external, flags.into, flags.out_of, flags.from_epoch, flags.until_epoch};
+  if (!flags.cut_control.empty()) {
+    auto cut = control_cut_from(flags.cut_control);
+    if (!cut) return tl::unexpected(cut.error());
+    config.control_cut = *cut;
+  }
   if (!flags.fail.empty()) {
     auto failure = failure_from(flags.fail);
     if (!failure) return tl::unexpected(failure.error());

@@ -21,7 +21,7 @@ struct LabFlags {
   int external = 0;
   std::vector<int> into, out_of;
   std::int64_t from_epoch = 0, until_epoch = -1;
-  std::string fail;
+  std::string fail, cut_control;
   std::int32_t slices = 0;
   std::string topology = "star", congestion_control = "reno";
   std::string policy, parameters_file;

@@ -87,7 +87,7 @@ class Cluster {
   NetworkNamespace control_switch_;
 };
 
-// What traffic of this kind of cluster uses unless told otherwise: cubic where the kernel has it, else reno.
+// `wanted`, if this kernel has it; reno stands in for a missing cubic.
 Result<std::string> available_congestion_control(const std::string& wanted);
 
 }  // namespace react::lab

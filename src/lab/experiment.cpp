@@ -28,6 +28,8 @@ WorkerConfig worker_for(const ExperimentConfig& config) {
 
 std::vector<Stage::Event> events_of(const ExperimentConfig& config, Stage& stage) {
   std::vector<Stage::Event> events;
+  if (config.control_cut)
+    events.push_back({config.control_cut->epoch, [&stage] { return stage.cut_control_link(); }});
   if (config.failure) events.push_back({config.failure->epoch, [&stage] { return stage.degrade_link(); }});
   if (config.congestion.flows() == 0) return events;
   events.push_back({config.congestion.from, [&stage] { return stage.start_congestion(); }});

@@ -99,6 +99,9 @@ Result<void> validate(const ExperimentConfig& config) {
     return invalid("--rate: must be 1M to 100G bit/s");
   }
   if (auto fine = validate_congestion(config); !fine) return fine;
+  if (const auto& cut = config.control_cut; cut && (cut->host < 0 || cut->host >= config.cluster.hosts ||
+                                                    cut->epoch < 0 || cut->epoch >= config.epochs))
+    return invalid(fmt::format("--cut-control {}:{}: there is no such rank or epoch", cut->host, cut->epoch));
   return validate_failure(config);
 }
 

@@ -34,6 +34,12 @@ struct LinkFailure {
   std::int64_t epoch = 0;
 };
 
+// A host whose control link goes down before `epoch` and stays down; its data link is not touched.
+struct ControlCut {
+  int host = 0;
+  std::int64_t epoch = 0;
+};
+
 struct ExperimentConfig {
   ClusterConfig cluster;  // one host a rank; external hosts are added as needed
   pattern::Pattern pattern;
@@ -44,6 +50,7 @@ struct ExperimentConfig {
   Nanoseconds pause{0};           // between epochs
   Congestion congestion;
   std::optional<LinkFailure> failure;
+  std::optional<ControlCut> control_cut;
   tuner::Parameters parameters;  // of the group that reacts; the baseline's policy is off
   std::string trace_path;        // empty: none
   std::uint64_t seed = 1;

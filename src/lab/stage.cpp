@@ -88,6 +88,11 @@ Result<void> Stage::degrade_link() {
   return cluster_.set_rate(config_->failure->host, config_->failure->rate_bits_per_second);
 }
 
+Result<void> Stage::cut_control_link() {
+  if (!config_->control_cut) return {};
+  return cluster_.set_control_link(config_->control_cut->host, false);
+}
+
 std::vector<double> Stage::external_mbps() const {
   return traffic_.running() ? measure_external() : last_mbps_;
 }

@@ -35,7 +35,8 @@ class Stage {
   // Both return once the network has settled. Starting twice or stopping nothing is no error.
   Result<void> start_congestion();
   Result<void> stop_congestion();
-  Result<void> degrade_link();  // as ExperimentConfig::failure says
+  Result<void> degrade_link();      // as ExperimentConfig::failure says
+  Result<void> cut_control_link();  // as ExperimentConfig::control_cut says
 
   // Mean throughput of every external flow from the last start to the last stop or now, in Mbit/s.
   std::vector<double> external_mbps() const;
