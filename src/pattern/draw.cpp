@@ -253,8 +253,7 @@ class Drawing {
     line(kReduceColour, 1.5, "", "reduce", "reduce (adds)", 160);
     line(kCopyColour, 1.5, " stroke-dasharray=\"6 4\"", "copy", "copy (overwrites)", 184);
     if (!congested_.empty()) line(kCongestedColour, 3.2, "", "congested", "congested", 130);
-    if (most_classes_ > std::size(kClassColours))
-      label_at(x, y, "dark rim: class 7 and on, in the same order");
+    if (most_classes_ > std::size(kClassColours)) label_at(x, y, "dark rim: classes 7 and on");
     if (options_.classes.empty()) return;
     class_legend(y + 26);
   }
