@@ -36,7 +36,7 @@ class SearchBudget {
   void rolled_back() {
     if (!back_off_) return;
     roll_backs_ = std::min(roll_backs_ + 1, kMostDoublings);
-    rest_ = std::max(rest_, std::int32_t{1} << roll_backs_);
+    rest_ = std::max(rest_, std::int32_t{1} << (roll_backs_ - 1));
   }
   // Another state of congestion: search at once.
   void new_state() { rounds_ = attempts_ = rest_ = roll_backs_ = 0; }
