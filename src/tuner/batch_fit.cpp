@@ -7,7 +7,8 @@
 namespace react::tuner {
 namespace {
 
-constexpr double kNoWeightBelowBytes = 64 << 10;  // latency, not throughput, decides how long such a flow takes
+constexpr double kNoWeightBelowBytes = 64
+                                       << 10;  // latency, not throughput, decides how long such a flow takes
 constexpr double kFullWeightBytes = 256 << 10;
 constexpr double kMostForeign = 64;
 constexpr double kSmallestSpread = 0.04;

@@ -24,10 +24,10 @@ struct Parameters {
   double estimated_gain = 0.05;                // e: least estimated gain for a change to be accepted
   std::int32_t history_epochs = 60;            // H: older flow times are forgotten
   std::int32_t search_rounds = 5;              // Emax: batches of search, then as many of rest
-  std::int32_t search_attempts = 20;           // Amax: most searches in one state of congestion (parameter_fields.h)
-  double rollback_threshold = 0.05;  // tr: a change must bring this much, measured, or it is undone
-  std::int32_t extra_epochs = 0;     // epochs on the old pattern after agreement (paper: 5; we need none)
-  bool deterministic = false;        // only swaps that keep each element's order of additions
+  std::int32_t search_attempts = 20;  // Amax: most searches in one state of congestion (parameter_fields.h)
+  double rollback_threshold = 0.05;   // tr: a change must bring this much, measured, or it is undone
+  std::int32_t extra_epochs = 0;      // epochs on the old pattern after agreement (paper: 5; we need none)
+  bool deterministic = false;         // only swaps that keep each element's order of additions
   std::uint64_t seed = 1;
 
   bool operator==(const Parameters&) const = default;

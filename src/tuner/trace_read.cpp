@@ -159,16 +159,17 @@ Result<TraceHeader> parse_header(std::string_view line) {
 Result<TraceEntry> parse_entry(std::string_view line) {
   const auto json = parse_object(line);
   if (!json) return tl::unexpected(json.error());
-  if (json->contains("report")) return RecordedReport{std::string(line)};
+  if (json->contains("report"))
+    return Result<TraceEntry>(tl::in_place, std::in_place_type<RecordedReport>, std::string(line));
   if (json->contains("workload")) {
     auto workload = workload_of((*json)["workload"]);
     if (!workload) return tl::unexpected(workload.error());
-    return TraceEntry{*workload};
+    return Result<TraceEntry>(tl::in_place, std::in_place_type<Workload>, *workload);
   }
   if (!json->contains("epoch")) return invalid("neither an epoch nor a workload nor a report");
   auto record = epoch_of(*json);
   if (!record) return tl::unexpected(record.error());
-  return TraceEntry{std::move(*record)};
+  return Result<TraceEntry>(tl::in_place, std::in_place_type<EpochRecord>, std::move(*record));
 }
 
 }  // namespace react::tuner
