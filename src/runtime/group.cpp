@@ -34,8 +34,8 @@ Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts p
     TunerHandlers handlers{
         [this](std::uint32_t version, const auto& proposal) { propose(version, proposal); },
         options_.on_report};
-    tuner_ = std::make_unique<LeaderTuner>(options_.parameters, pattern, std::move(parts.recorder),
-                                           std::move(handlers));
+    tuner_ = std::make_unique<LeaderTuner>(options_.parameters, pattern, options_.lanes,
+                                           std::move(parts.recorder), std::move(handlers));
   }
   ControlHandlers handlers;
   handlers.on_flow_report = [this](messages::FlowReport share) {

@@ -12,9 +12,10 @@ std::size_t edges_of(const pattern::Pattern& pattern) {
 }  // namespace
 
 LeaderTuner::LeaderTuner(const tuner::Parameters& parameters, const pattern::CheckedPattern& initial,
-                         std::optional<Recorder> recorder, TunerHandlers handlers)
+                         std::int32_t lanes, std::optional<Recorder> recorder, TunerHandlers handlers)
     : parameters_(parameters),
       initial_(initial),
+      lanes_(lanes),
       handlers_(std::move(handlers)),
       merger_(initial.pattern().ranks, edges_of(initial.pattern())),
       recorder_(std::move(recorder)),
@@ -53,7 +54,7 @@ void LeaderTuner::loop() {
 }
 
 bool LeaderTuner::follow(const MergedEpoch& merged) {
-  const tuner::Workload workload{Bytes{merged.message_size_bytes}, merged.slices};
+  const tuner::Workload workload{Bytes{merged.message_size_bytes}, merged.slices, lanes_};
   const std::int64_t epoch = merged.record.epoch;
   if (!controller_) {
     controller_.emplace(parameters_, initial_, workload);

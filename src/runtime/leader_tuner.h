@@ -31,7 +31,7 @@ class LeaderTuner {
   static constexpr std::size_t kMaxWaiting =
       1 << 16;  // flow reports; more are dropped, which costs their epochs
 
-  LeaderTuner(const tuner::Parameters& parameters, const pattern::CheckedPattern& initial,
+  LeaderTuner(const tuner::Parameters& parameters, const pattern::CheckedPattern& initial, std::int32_t lanes,
               std::optional<Recorder> recorder, TunerHandlers handlers);
   // Feeds what has been added, then ends the thread.
   ~LeaderTuner();
@@ -45,6 +45,7 @@ class LeaderTuner {
 
   const tuner::Parameters parameters_;
   const pattern::CheckedPattern initial_;
+  const std::int32_t lanes_;  // connections per pair of ranks, which the cost model has to know
   const TunerHandlers handlers_;
 
   // Tuner thread only.
