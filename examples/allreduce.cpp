@@ -1,7 +1,9 @@
 // The smallest whole job: every rank sums a vector with all others, again and again, under any launcher.
 //
-//   mpirun -n 4 build/allreduce          torchrun --no-python --nproc-per-node 4 build/allreduce
-//   srun -n 4 build/allreduce            REACT_RANK=0 REACT_RANKS=2 REACT_LEADER=10.0.0.1:29400 build/allreduce
+// Built with the tests (./x test), at build/release/examples/allreduce:
+//
+//   mpirun -n 4 allreduce          torchrun --no-python --nproc-per-node 4 allreduce
+//   srun -n 4 allreduce            REACT_RANK=0 REACT_RANKS=2 REACT_LEADER=10.0.0.1:29400 allreduce
 //
 // Exit codes: 0 all sums right, 1 a collective failed or a sum was wrong, 2 no launcher's variables.
 #include <cstdio>

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
 
 #include "base/check.h"
+#include "runtime/log.h"
 
 namespace react::runtime {
 namespace {
@@ -47,7 +47,7 @@ template <class Message>
 void ControlPlane::post(const Message& message, bool droppable) {
   auto frame = message.encode();
   if (!frame) {
-    spdlog::warn("react: a control message was not sent: {}", frame.error().message);
+    log_warning(fmt::format("a control message was not sent: {}", frame.error().message));
     return;
   }
   {
@@ -165,8 +165,8 @@ void ControlPlane::serve(Peer& peer) {
   auto served = received ? peer.connection.flush() : received;
   if (served) return;
   if (!peer.said_goodbye && !stopping_)
-    spdlog::debug("react: rank {}: control connection to rank {} lost ({}); the job goes on, untuned", rank_,
-                  peer.rank, served.error().message);
+    log_debug(fmt::format("rank {}: control connection to rank {} lost ({}); the job goes on, untuned", rank_,
+                          peer.rank, served.error().message));
   peer.connection.close();
 }
 

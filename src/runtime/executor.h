@@ -115,6 +115,7 @@ class Executor {
   Result<void> pump(LinkState& state);
   Result<void> pump_reads(LinkState& state);
   Result<void> pump_writes(LinkState& state);
+  bool fill(LinkState& state, std::span<std::byte> into, std::size_t& filled);
   Result<bool> read_header(LinkState& state);
   Result<bool> read_payload(LinkState& state);
   Result<bool> dispatch(LinkState& state);

@@ -26,11 +26,10 @@ Result<void> Executor::pump_reads(LinkState& state) {
   return {};
 }
 
-// True: the header was complete and has been dealt with. False: would block, or parked.
-Result<bool> Executor::read_header(LinkState& state) {
-  if (state.header_filled == kHeaderBytes) return dispatch(state);  // was parked
-  while (state.header_filled < kHeaderBytes) {
-    const auto got = state.link->read(std::span(state.header_in).subspan(state.header_filled));
+// Reads on until `into` is full. False: the link would block or has failed.
+bool Executor::fill(LinkState& state, std::span<std::byte> into, std::size_t& filled) {
+  while (filled < into.size()) {
+    const auto got = state.link->read(into.subspan(filled));
     if (!got) {
       link_failed(state, got.error());
       return false;
@@ -39,8 +38,16 @@ Result<bool> Executor::read_header(LinkState& state) {
       state.readable = false;
       return false;
     }
-    state.header_filled += *got;
+    last_progress_ = clock_.now();
+    filled += *got;
   }
+  return true;
+}
+
+// True: the header was complete and has been dealt with. False: would block, or parked.
+Result<bool> Executor::read_header(LinkState& state) {
+  if (state.header_filled == kHeaderBytes) return dispatch(state);  // was parked
+  if (!fill(state, state.header_in, state.header_filled)) return false;
   const auto header = decode(std::span<const std::byte, kHeaderBytes>(state.header_in));
   if (!header) return protocol_error(state, "sent something that is not a message header");
   state.incoming.header = *header;
@@ -122,21 +129,8 @@ Result<std::int32_t> Executor::unit_of(const MessageHeader& header, const EdgeEn
 }
 
 Result<bool> Executor::read_payload(LinkState& state) {
-  const std::size_t size = state.incoming.header.size_bytes;
-  while (state.payload_filled < size) {
-    const auto got =
-        state.link->read({state.incoming.target + state.payload_filled, size - state.payload_filled});
-    if (!got) {
-      link_failed(state, got.error());
-      return false;
-    }
-    if (*got == 0) {
-      state.readable = false;
-      return false;
-    }
-    last_progress_ = clock_.now();
-    state.payload_filled += *got;
-  }
+  const Incoming& in = state.incoming;
+  if (!fill(state, {in.target, in.header.size_bytes}, state.payload_filled)) return false;
   state.link->message_received();
   if (auto finished = finish_slice(state); !finished) return tl::unexpected(finished.error());
   state.in_payload = false;

@@ -1,10 +1,10 @@
 #include "runtime/group.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "pattern/generators.h"
 #include "pattern/json.h"
+#include "runtime/log.h"
 
 namespace react::runtime {
 namespace {
@@ -159,7 +159,8 @@ void Group::ship_last_epoch() {
 // On a member's control thread.
 bool Group::prepare(const messages::Propose& proposal) {
   const auto refuse = [&](const std::string& why) {
-    spdlog::warn("react: rank {} does not take pattern version {}: {}", options_.rank, proposal.version, why);
+    log_warning(
+        fmt::format("rank {} does not take pattern version {}: {}", options_.rank, proposal.version, why));
     return false;
   };
   auto parsed = pattern::from_json(proposal.pattern_json);

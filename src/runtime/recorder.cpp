@@ -1,9 +1,11 @@
 #include "runtime/recorder.h"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <system_error>
+
+#include "runtime/log.h"
 
 namespace react::runtime {
 
@@ -22,7 +24,7 @@ void Recorder::line(const std::string& text, bool flush) {
   const bool written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size() &&
                        std::fputc('\n', file_.get()) != EOF && (!flush || std::fflush(file_.get()) == 0);
   if (written) return;
-  spdlog::warn("react: the trace {} ends here: {}", path_, std::generic_category().message(errno));
+  log_warning(fmt::format("the trace {} ends here: {}", path_, std::generic_category().message(errno)));
   file_.reset();
 }
 
