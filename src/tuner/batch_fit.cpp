@@ -20,9 +20,13 @@ constexpr double kSuspectLogShare = -0.105;
 constexpr double kSlowLogShare = -0.05;
 constexpr double kSlowPart = 0.7;
 constexpr double kLeastSignificance = 3;
-// A link must lower the sum of squared residuals by this many squared spreads, or it explains nothing.
+// A link must lower the sum of squared residuals by this many squares of what spread then remains, or it
+// explains nothing.
 constexpr double kLeastExplained = 9;
 constexpr double kSmallResidual = 0.3;
+// What a throughput between the quiet prediction and a faster one counts, before and after quiet batches are known.
+constexpr double kBetween = 0.5;
+constexpr double kBetweenWhenKnown = 0.2;
 constexpr double kDenseReach =
     0.16;  // of ln(throughput): more than noise, less than the smallest congestion that matters
 
@@ -80,8 +84,8 @@ void set_foreign(Network& network, LinkNumber link, double flows) {
 }
 
 BatchFit::BatchFit(const FluidProgram& program, std::span<const RateStatistics> rates,
-                   FluidSimulator& simulator)
-    : program_(program), simulator_(simulator) {
+                   FluidSimulator& simulator, std::span<const double> offsets)
+    : program_(program), simulator_(simulator), offsets_(offsets.begin(), offsets.end()) {
   const std::size_t count = program.connections.size();
   weights_.resize(count);
   log_rates_.resize(count);
@@ -97,12 +101,26 @@ BatchFit::BatchFit(const FluidProgram& program, std::span<const RateStatistics> 
     of_link_[static_cast<std::size_t>(program.ranks + program.connections[c].src)].push_back(
         static_cast<std::int32_t>(c));
   }
+  quiet_ = simulator_.run(program, Network(program.ranks)).connection_throughput;
+}
+
+double BatchFit::residual_of(std::size_t connection) const {
+  if (weights_[connection] == 0) return 0;
+  const double measured = log_rates_[connection] - log_capacity_ - offset(connection);
+  const double distance = measured - std::log(predicted_[connection]);
+  if (distance >= 0) return distance;
+  const double beyond = measured - std::log(least_predicted(connection));
+  const double between = offsets_.empty() ? kBetween : kBetweenWhenKnown;
+  return std::min(beyond, 0.0) + between * (distance - std::min(beyond, 0.0));
+}
+
+double BatchFit::expected(std::size_t connection) const {
+  return std::exp(log_capacity_ + offset(connection)) * least_predicted(connection);
 }
 
 void BatchFit::predict(const Network& network) {
   predicted_ = simulator_.run(program_, network).connection_throughput;
-  for (std::size_t c = 0; c < predicted_.size(); ++c)
-    residuals_[c] = weights_[c] > 0 ? log_rates_[c] - log_capacity_ - std::log(predicted_[c]) : 0;
+  for (std::size_t c = 0; c < predicted_.size(); ++c) residuals_[c] = residual_of(c);
   follow_capacity();
   spread_ = spread_without(kNoLink);
 }
@@ -251,7 +269,8 @@ std::optional<LinkFinding> BatchFit::blame_next(Network& network,
                    [](const Suspect& a, const Suspect& b) { return a.deficit > b.deficit; });
   if (suspects.size() > kSuspectsTried) suspects.resize(kSuspectsTried);
 
-  double least = misfit() - kLeastExplained * spread_ * spread_;
+  const double misfit_before = misfit();
+  double least = misfit_before;
   std::optional<Suspect> culprit;
   std::optional<Network> explained;
   for (const Suspect& candidate : suspects) {
@@ -262,7 +281,8 @@ std::optional<LinkFinding> BatchFit::blame_next(Network& network,
       if (!moved) break;
     }
     const double misfit_now = misfit();
-    if (misfit_now < least) {
+    const bool explains = misfit_before - misfit_now > kLeastExplained * spread_ * spread_;
+    if (explains && misfit_now < least) {
       least = misfit_now;
       culprit = candidate;
       explained = std::move(trial);

@@ -1,7 +1,12 @@
 // Fits a network to one batch: which foreign traffic makes the cost model predict the throughputs that were
 // measured.
 //
-// The residual of a connection is ln(measured / predicted). A link whose connections are nearly all slow is
+// The residual of a connection is ln(measured / predicted), less what it was in quiet batches of the same
+// pattern where that is known. The model lets a flow that waits for its input run faster between waits than in
+// a quiet network; a real one, its slices short, hardly does. So what lies between the quiet prediction and a
+// faster one counts little.
+//
+// A link whose connections are nearly all slow is
 // suspected; its foreign flows p follow from its share: with k flows of ours, measured / predicted = (k +
 // p_old) / (k + p_new), a fixed point that a few runs of the simulation reach. Greedy: of the links with the
 // largest deficits, the one that explains the measurements best is taken first, then what remains is looked
@@ -41,14 +46,17 @@ struct RememberedPeers {
 
 class BatchFit {
  public:
+  // `offsets`: per connection, ln(measured / predicted) in this pattern's quiet batches; empty: not known.
   // Keeps references to program and simulator.
-  BatchFit(const FluidProgram& program, std::span<const RateStatistics> rates, FluidSimulator& simulator);
+  BatchFit(const FluidProgram& program, std::span<const RateStatistics> rates, FluidSimulator& simulator,
+           std::span<const double> offsets = {});
 
   // False: no connection was measured, or all carry too little for their throughput to say anything.
   bool usable() const { return usable_; }
   double weight(std::size_t connection) const { return weights_[connection]; }
   double residual(std::size_t connection) const { return residuals_[connection]; }
-  double predicted(std::size_t connection) const { return predicted_[connection]; }
+  // What the connection should have reached at least, bytes per second.
+  double expected(std::size_t connection) const;
   double spread() const { return spread_; }
 
   // Where the capacity comes from: given, or from the residuals after each prediction, by three rules for
@@ -91,6 +99,11 @@ class BatchFit {
   double densest_residual() const;
   void follow_capacity();
   double spread_without(LinkNumber link) const;
+  double offset(std::size_t connection) const { return offsets_.empty() ? 0 : offsets_[connection]; }
+  double least_predicted(std::size_t connection) const {
+    return std::min(predicted_[connection], quiet_[connection]);
+  }
+  double residual_of(std::size_t connection) const;
 
   const FluidProgram& program_;
   FluidSimulator& simulator_;
@@ -98,7 +111,7 @@ class BatchFit {
   Capacity rule_ = Capacity::kGiven;
   double log_capacity_ = 0;
   double spread_ = 0;
-  std::vector<double> weights_, log_rates_, predicted_, residuals_;
+  std::vector<double> weights_, log_rates_, offsets_, quiet_, predicted_, residuals_;
   std::vector<std::vector<std::int32_t>> of_link_;  // measured connections
 };
 

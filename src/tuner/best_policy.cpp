@@ -12,6 +12,7 @@ using pattern::CheckedPattern;
 using pattern::Rank;
 
 constexpr double kShowing = 0.9;
+constexpr double kShownInTime = 0.5;
 constexpr double kClearlySlower = 1.10;
 constexpr std::int32_t kQuietBatchesBeforeRestore = 2;
 constexpr std::int32_t kPersistentBatches = 4;
@@ -48,7 +49,7 @@ Assessment BestPolicy::observe(const Batch& batch) {
   }
   const FluidProgram program = compile(batch.current.lowered(), batch.workload);
   const auto rates = connection_rates(batch.epochs, program);
-  estimator_.observe(program, rates, simulator_);
+  estimator_.observe(fingerprint(batch.current.pattern()), program, rates, simulator_);
   if (!estimator_.judged()) {
     assessment.reason = "flows too small or not measured: nothing can be said about congestion";
     return assessment;
@@ -93,7 +94,7 @@ void BestPolicy::judge(const Batch& batch, Assessment& assessment) {
   } else if (cost < least_gain()) {
     assessment.reason =
         fmt::format("{}; not on the critical path: costs {:.0f} %", causes_in_words(), percent(cost));
-  } else if (known && slower < 1 + parameters_.estimated_gain && !is_persistent()) {
+  } else if (known && slower < 1 + least_slowdown() && !is_persistent()) {
     assessment.reason =
         fmt::format("{}; yet the time is {:.2f} of what it was without", causes_in_words(), slower);
   } else {
@@ -108,8 +109,17 @@ void BestPolicy::judge(const Batch& batch, Assessment& assessment) {
     quiet_batches_ = 0;
   } else {
     ++quiet_batches_;
-    if (cost < least_gain()) learn_baseline(batch, baseline);
+    if (cost < least_gain()) {
+      if (baseline == nullptr || median <= baseline->median_ns * (1 + parameters_.estimated_gain))
+        estimator_.learn_profile();
+      learn_baseline(batch, baseline);
+    }
   }
+}
+
+// Congestion that costs what the model says shows in the time, if not wholly so.
+double BestPolicy::least_slowdown() const {
+  return std::max(parameters_.estimated_gain, kShownInTime * (time_ / quiet_time_ - 1));
 }
 
 // After changes that failed, doubtful causes have to show for longer.
@@ -213,7 +223,7 @@ void BestPolicy::failed(const pattern::Pattern& tried) {
 }
 
 void BestPolicy::workload_changed() {
-  estimator_.forget_capacity();
+  estimator_.workload_changed();
   baselines_.clear();
 }
 

@@ -39,6 +39,7 @@ class BestPolicy final : public SearchPolicy {
   std::vector<std::int32_t> congested_flows(const FluidProgram& program,
                                             std::span<const RateStatistics> rates) const;
   void judge(const Batch& batch, Assessment& assessment);
+  double least_slowdown() const;
   bool is_sure(bool clearly_slower) const;
   bool is_persistent() const;
   std::string causes_in_words() const;

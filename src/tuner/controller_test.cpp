@@ -87,6 +87,20 @@ TEST(Controller, NewCongestionIsAnsweredWithinOneBatch) {
   EXPECT_EQ(world.changes(), 1) << world.reports.back().reason;
 }
 
+// Flows that are always slower or faster than the model says must not hide congestion, nor pass for it.
+TEST(Controller, WhatTheModelCannotKnowIsLearnedWhileTheNetworkIsQuiet) {
+  for (const pattern::Rank ranks : {4, 8})
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      FluidWorld world({}, checked(pattern::double_tree_allreduce(ranks)), {kMessage, 16, 2}, {.bias = 0.25},
+                       seed);
+      world.run(60);
+      EXPECT_EQ(world.changes(), 0) << ranks << " ranks, seed " << seed;
+      world.network.foreign_in[1] = 2;
+      world.run(kThreeBatches);
+      EXPECT_LE(world.time(), 1.15 * world.best_time(true)) << ranks << " ranks, seed " << seed;
+    }
+}
+
 TEST(Controller, TheEndOfCongestionDoesNoHarm) {
   for (const std::int32_t slices : {1, 16}) {
     FluidWorld world = tree_world({}, 4, slices);

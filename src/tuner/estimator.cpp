@@ -20,6 +20,9 @@ constexpr double kSlowPart = 0.7;
 constexpr double kSureSignificance = 6;
 constexpr double kStrongShare = 0.85;
 constexpr double kLeastPathSignificance = 3;
+constexpr std::int32_t kBatchesToKnow = 2;      // quiet batches until a profile counts
+constexpr std::int32_t kBatchesToAverage = 20;  // then the oldest fade
+constexpr std::size_t kMostProfiles = 16;
 constexpr double kCauseCost = 0.06;  // in squared residuals: about nine times the square of a usual error
 
 bool before(const auto& a, const auto& b) { return std::pair(a.src, a.dst) < std::pair(b.src, b.dst); }
@@ -71,11 +74,12 @@ bool touches(const Cause& cause, const FluidProgram::Connection& connection) {
 Estimator::Estimator(Rank ranks, const Thresholds& thresholds, std::int32_t memory_batches)
     : thresholds_(thresholds), memory_batches_(memory_batches), network_(ranks) {}
 
-void Estimator::observe(const FluidProgram& program, std::span<const RateStatistics> rates,
-                        FluidSimulator& simulator) {
+void Estimator::observe(std::uint64_t pattern, const FluidProgram& program,
+                        std::span<const RateStatistics> rates, FluidSimulator& simulator) {
   for (Pair& pair : pairs_) ++pair.age;
   std::erase_if(pairs_, [&](const Pair& pair) { return pair.age > memory_batches_; });
-  BatchFit fit(program, rates, simulator);
+  const std::span<const double> offsets = profile_of(pattern);
+  BatchFit fit(program, rates, simulator, offsets);
   judged_ = fit.usable();
   quiet_rates_.assign(program.connections.size(), 0);
   if (!judged_) return;
@@ -98,6 +102,30 @@ void Estimator::observe(const FluidProgram& program, std::span<const RateStatist
   prune(fit);
   describe(fit, program);
   remember_pairs(program, fit);
+  // describe() has just predicted the quiet network.
+  observed_ = {pattern, 1, {}};
+  for (std::size_t c = 0; c < program.connections.size(); ++c)
+    observed_.offsets.push_back(fit.residual(c) + (offsets.empty() ? 0 : offsets[c]));
+}
+
+std::span<const double> Estimator::profile_of(std::uint64_t pattern) const {
+  for (const Profile& profile : profiles_)
+    if (profile.pattern == pattern && profile.batches >= kBatchesToKnow) return profile.offsets;
+  return {};
+}
+
+void Estimator::learn_profile() {
+  if (!judged_ || observed_batches_ < 2) return;
+  const auto at = std::find_if(profiles_.begin(), profiles_.end(),
+                               [&](const Profile& profile) { return profile.pattern == observed_.pattern; });
+  if (at == profiles_.end()) {
+    if (profiles_.size() == kMostProfiles) profiles_.erase(profiles_.begin());
+    profiles_.push_back(observed_);
+    return;
+  }
+  at->batches = std::min(at->batches + 1, kBatchesToAverage);
+  for (std::size_t c = 0; c < at->offsets.size(); ++c)
+    at->offsets[c] += (observed_.offsets[c] - at->offsets[c]) / at->batches;
 }
 
 // At first as measured; then slowly: up when connections are faster than predicted, hardly at all when all
@@ -174,7 +202,7 @@ void Estimator::find_paths(BatchFit& fit, const FluidProgram& program,
   fit.predict(network_);
   std::vector<double> expected(rates.size());
   for (std::size_t c = 0; c < rates.size(); ++c)
-    expected[c] = fit.weight(c) > 0 ? fit.capacity() * fit.predicted(c) : 0;
+    expected[c] = fit.weight(c) > 0 ? fit.expected(c) : 0;
   const Thresholds thresholds{thresholds_.steady, sporadic_threshold_of(rates, thresholds_.sporadic)};
   const auto congestion = detect(rates, expected, thresholds);
   for (const PairView& pair : measured_pairs(program, fit)) {
@@ -223,7 +251,7 @@ void Estimator::prune(BatchFit& fit) {
 void Estimator::describe(BatchFit& fit, const FluidProgram& program) {
   fit.predict(Network(program.ranks));
   for (std::size_t c = 0; c < quiet_rates_.size(); ++c)
-    quiet_rates_[c] = fit.weight(c) > 0 ? fit.capacity() * fit.predicted(c) : 0;
+    quiet_rates_[c] = fit.weight(c) > 0 ? fit.expected(c) : 0;
   for (Cause& cause : causes_) {
     const auto rank = static_cast<std::size_t>(cause.rank);
     if (cause.kind == Cause::Kind::kIngress) cause.foreign = network_.foreign_in[rank];

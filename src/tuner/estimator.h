@@ -39,8 +39,12 @@ class Estimator {
  public:
   Estimator(pattern::Rank ranks, const Thresholds& thresholds, std::int32_t memory_batches);
 
-  // `rates`: per connection of the program.
-  void observe(const FluidProgram& program, std::span<const RateStatistics> rates, FluidSimulator& simulator);
+  // `pattern`: its fingerprint. `rates`: per connection of the program.
+  void observe(std::uint64_t pattern, const FluidProgram& program, std::span<const RateStatistics> rates,
+               FluidSimulator& simulator);
+  // The batch last observed was quiet: what the model's prediction lacks is the model's error, and is expected of
+  // this pattern from now on.
+  void learn_profile();
 
   // Everything found, and that without paths that are new and doubtful.
   const Network& network() const { return network_; }
@@ -50,7 +54,7 @@ class Estimator {
   // Per connection of the program last observed: bytes per second in a quiet network; 0 where not judged.
   const std::vector<double>& quiet_rates() const { return quiet_rates_; }
   // The message size changed; foreign traffic has not.
-  void forget_capacity() { capacity_ = 0, observed_batches_ = 0; }
+  void workload_changed() { capacity_ = 0, observed_batches_ = 0, profiles_.clear(); }
   bool judged() const { return judged_; }  // false: the last batch's flows were too small or not measured
 
  private:
@@ -59,6 +63,13 @@ class Estimator {
     double share;  // of its quiet rate, when last measured
     std::int32_t age;
   };
+  // What quiet batches of one pattern showed, per connection: mean of ln(measured / predicted).
+  struct Profile {
+    std::uint64_t pattern;
+    std::int32_t batches = 0;
+    std::vector<double> offsets;
+  };
+  std::span<const double> profile_of(std::uint64_t pattern) const;
   void learn_capacity(BatchFit& fit);
   void drop_paths_in_use(const FluidProgram& program, const BatchFit& fit);
   void find_links(BatchFit& fit, const FluidProgram& program);
@@ -83,6 +94,8 @@ class Estimator {
   bool judged_ = false;
   std::vector<Cause> causes_;
   std::vector<double> quiet_rates_;
+  std::vector<Profile> profiles_;
+  Profile observed_;  // the batch last observed
   std::vector<Pair> pairs_;  // ascending by (src, dst)
 };
 

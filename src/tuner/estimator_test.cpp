@@ -24,7 +24,7 @@ struct Bench {
       : program(compile(checked(std::move(pattern)).lowered(), {Bytes{20'000'000}, slices, 2})),
         estimator(program.ranks, {}, 10),
         truth(program.ranks) {}
-  void observe() { estimator.observe(program, measure(program, truth), simulator); }
+  void observe() { estimator.observe(0, program, measure(program, truth), simulator); }
 
   FluidProgram program;
   FluidSimulator simulator;
@@ -104,7 +104,7 @@ TEST(Estimator, SmallFlowsSayNothing) {
   FluidSimulator simulator;
   Network truth(8);
   truth.foreign_in[3] = 4;
-  estimator.observe(program, measure(program, truth), simulator);
+  estimator.observe(0, program, measure(program, truth), simulator);
   EXPECT_FALSE(estimator.judged());
   EXPECT_TRUE(estimator.causes().empty());
 }
@@ -113,7 +113,7 @@ TEST(Estimator, NothingMeasuredIsNothingLearned) {
   const FluidProgram program = compile(checked(pattern::ring_allreduce(4)).lowered(), {Bytes{20'000'000}});
   Estimator estimator(4, {}, 10);
   FluidSimulator simulator;
-  estimator.observe(program, std::vector<RateStatistics>(program.connections.size()), simulator);
+  estimator.observe(0, program, std::vector<RateStatistics>(program.connections.size()), simulator);
   EXPECT_FALSE(estimator.judged());
 }
 

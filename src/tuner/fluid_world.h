@@ -16,6 +16,7 @@ namespace react::tuner {
 struct Noise {
   double flow = 0.12;      // sigma of ln(throughput)
   double time = 0.05;      // sigma of ln(epoch time)
+  double bias = 0;         // of pairs of ranks: |N(0, bias)| is added to ln(throughput), drawn once
   double outliers = 0.01;  // part of the flows and of the epochs that take twice as long
 };
 
@@ -52,6 +53,7 @@ class FluidWorld {
   Workload workload_;
   Noise noise_;
   Random random_;
+  std::vector<double> biases_;  // [src * ranks + dst], factors
   pattern::CheckedPattern initial_, running_;
   std::uint32_t version_ = 0;
   std::int64_t epoch_ = 0;

@@ -16,6 +16,13 @@ constexpr double kBytesPerMs = 62'500;  // 500 Mbit/s
 
 Nanoseconds nanoseconds(double ms) { return Nanoseconds{static_cast<std::int64_t>(ms * 1e6)}; }
 
+std::size_t pair_of(const FluidProgram& program, std::size_t edge) {
+  const std::int32_t connection = program.edge_connection[edge];
+  if (connection < 0) return 0;
+  const FluidProgram::Connection& ends = program.connections[static_cast<std::size_t>(connection)];
+  return static_cast<std::size_t>(ends.src * program.ranks + ends.dst);
+}
+
 }  // namespace
 
 pattern::CheckedPattern checked(pattern::Pattern pattern) {
@@ -34,6 +41,10 @@ FluidWorld::FluidWorld(const Parameters& parameters, pattern::CheckedPattern ini
       running_(initial),
       controller_(parameters, initial, workload) {
   trace.push_back(header_line({parameters, workload, initial.pattern()}));
+  const auto ranks = static_cast<std::size_t>(initial_.pattern().ranks);
+  biases_.assign(ranks * ranks, 1);
+  if (noise.bias > 0)
+    for (double& bias : biases_) bias = std::exp(noise.bias * std::abs(normal()));
 }
 
 double FluidWorld::uniform() { return (static_cast<double>(random_.next() >> 11) + 0.5) * 0x1p-53; }
@@ -72,8 +83,9 @@ EpochRecord FluidWorld::play() {
   for (const FluidProgram::Message& message : program.messages)
     bytes[static_cast<std::size_t>(message.edge)] += message.slice_bytes * program.slices;
   for (std::size_t f = 0; f < bytes.size(); ++f) {
+    const double bias = biases_[pair_of(program, f)];
     const double rate =
-        prediction.throughput[f] * kBytesPerMs * std::exp(noise_.flow * normal()) / (slow() * epoch_factor);
+        prediction.throughput[f] * bias * kBytesPerMs * std::exp(noise_.flow * normal()) / (slow() * epoch_factor);
     const bool measured = bytes[f] > 0 && uniform() >= lost_flows;
     record.flows.push_back(
         measured ? FlowRecord{{static_cast<std::int64_t>(bytes[f])}, nanoseconds(bytes[f] / rate)}
