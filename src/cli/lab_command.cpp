@@ -81,12 +81,10 @@ void print_outcome(const lab::ExperimentConfig& config, const std::vector<lab::O
              found.baseline_settled_ms, found.react_settled_ms);
   if (outcome.oracle) {
     const lab::OracleOutcome& oracle = *outcome.oracle;
-    fmt::print(
-        "oracle: {:.1f} ms by {} (best of {} measured); initial pattern {:.1f} ms, REACT's pattern {:.1f} "
-        "ms; "
-        "REACT / oracle {:.3f}\n",
-        oracle.best_ms, oracle.best, oracle.measured, oracle.initial_ms, oracle.react_pattern_ms,
-        oracle.react_ratio);
+    fmt::print("oracle: {:.1f} ms by {} (fastest of {} measured), initial pattern {:.1f} ms\n",
+               oracle.best_ms, oracle.best, oracle.ranking.size(), oracle.initial_ms);
+    fmt::print("REACT's pattern after {} batches: {:.1f} ms beside it, {:.3f} of the oracle's time\n",
+               lab::kBatchesToSettle, oracle.react_pattern_ms, oracle.react_ratio);
   }
   if (!outcome.measured.external_mbps.empty()) {
     fmt::print("external flows got {:.0f} Mbit/s\n", fmt::join(outcome.measured.external_mbps, ", "));

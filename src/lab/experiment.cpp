@@ -115,9 +115,13 @@ double algbw_gbps(const ExperimentConfig& config, double ms) {
   return ms > 0 ? static_cast<double>(config.size.count) * 8e-6 / ms : 0;
 }
 
-const pattern::Pattern& last_pattern(const ExperimentConfig& config, const Measurements& measured) {
-  const std::uint32_t version = measured.react_versions.empty() ? 0 : measured.react_versions.back();
-  const auto found = measured.proposals.find(version);
+// What REACT ran three batches after the disturbance began: by then it should have found its answer.
+const pattern::Pattern& settled_pattern(const ExperimentConfig& config, const Measurements& measured) {
+  const std::vector<std::uint32_t>& versions = measured.react_versions;
+  if (versions.empty()) return config.pattern;
+  const std::int64_t epoch = config.window_from() + kBatchesToSettle * config.parameters.batch_epochs;
+  const auto last = static_cast<std::int64_t>(versions.size()) - 1;
+  const auto found = measured.proposals.find(versions[static_cast<std::size_t>(std::min(epoch, last))]);
   return found == measured.proposals.end() ? config.pattern : found->second;
 }
 
@@ -183,14 +187,11 @@ Result<Outcome> run_experiment(const ExperimentConfig& config, const std::option
   outcome.measured = std::move(*measured);
   if (oracle) {
     if (auto back = stage->start_congestion(); !back) return tl::unexpected(back.error());
-    auto best = measure_oracle(*stage, config, *oracle, last_pattern(config, outcome.measured), step);
+    auto best = measure_oracle(*stage, config, *oracle, settled_pattern(config, outcome.measured), step);
     if (!best) return tl::unexpected(best.error());
     outcome.oracle = std::move(*best);
   }
   outcome.comparison = compare(config, outcome.measured, outcome.oracle ? &*outcome.oracle : nullptr);
-  if (outcome.oracle) {
-    outcome.oracle->react_ratio = ratio(outcome.comparison.react_settled_ms, outcome.oracle->best_ms);
-  }
   return outcome;
 }
 

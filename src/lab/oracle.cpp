@@ -97,17 +97,53 @@ Result<std::vector<std::vector<double>>> measure_in_turns(Stage& stage, const Ex
   return times;
 }
 
-// Indices of the `keep` least medians, with the patterns that are always kept.
-std::vector<std::size_t> best_of(const std::vector<double>& medians, std::size_t keep) {
-  std::vector<std::size_t> order(medians.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return medians[a] < medians[b]; });
+struct Round {
+  std::vector<std::size_t> chosen;  // candidates, in any order
+  std::vector<double> medians;      // of each, ms
+  std::int64_t epochs = 0;          // behind each median
+
+  double of(std::size_t candidate) const {
+    return medians[static_cast<std::size_t>(std::find(chosen.begin(), chosen.end(), candidate) -
+                                            chosen.begin())];
+  }
+  std::vector<std::size_t> fastest_first() const {
+    std::vector<std::size_t> order = chosen;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return of(x) < of(y); });
+    return order;
+  }
+};
+
+Result<Round> measure_round(Stage& stage, const ExperimentConfig& config,
+                            const std::vector<OracleCandidate>& candidates, std::vector<std::size_t> chosen,
+                            int turns) {
+  auto times = measure_in_turns(stage, config, candidates, chosen, turns);
+  if (!times) return tl::unexpected(times.error());
+  Round round{std::move(chosen), {}, turns * (kEpochsPerTurn - 1)};
+  for (const auto& each : *times) round.medians.push_back(report::median(each));
+  return round;
+}
+
+// The `keep` fastest, and those that are always kept.
+std::vector<std::size_t> best_of(const Round& round, std::size_t keep) {
   std::vector<std::size_t> kept;
-  for (const std::size_t index : order) {
+  for (const std::size_t index : round.fastest_first()) {
     if (index < kAlwaysKept || kept.size() < keep) kept.push_back(index);
   }
   return kept;
+}
+
+std::vector<OracleTime> ranking_of(const std::vector<OracleCandidate>& candidates, const Round& first,
+                                   const Round& finals) {
+  std::vector<OracleTime> ranking;
+  const auto add = [&](const Round& round, std::size_t index) {
+    ranking.push_back({candidates[index].description, round.of(index), round.epochs});
+  };
+  for (const std::size_t index : finals.fastest_first()) add(finals, index);
+  for (const std::size_t index : first.fastest_first()) {
+    const auto& known = finals.chosen;
+    if (std::find(known.begin(), known.end(), index) == known.end()) add(first, index);
+  }
+  return ranking;
 }
 
 }  // namespace
@@ -146,28 +182,33 @@ Result<OracleOutcome> measure_oracle(Stage& stage, const ExperimentConfig& confi
   if (!candidates) return tl::unexpected(candidates.error());
 
   on_step(fmt::format("oracle: measuring {} patterns", candidates->size()));
-  std::vector<std::size_t> chosen(candidates->size());
-  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-  auto times = measure_in_turns(stage, config, *candidates, chosen, options.first_round_turns);
-  if (!times) return tl::unexpected(times.error());
-  std::vector<double> medians;
-  for (const auto& each : *times) medians.push_back(report::median(each));
+  std::vector<std::size_t> all(candidates->size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  auto first = measure_round(stage, config, *candidates, all, options.first_round_turns);
+  if (!first) return tl::unexpected(first.error());
 
-  chosen = best_of(medians, static_cast<std::size_t>(options.finals));
-  on_step(fmt::format("oracle: measuring the best {} again", chosen.size()));
-  auto finals = measure_in_turns(stage, config, *candidates, chosen, options.final_turns);
+  const auto best = best_of(*first, static_cast<std::size_t>(options.finals));
+  on_step(fmt::format("oracle: measuring the best {} again", best.size()));
+  auto finals = measure_round(stage, config, *candidates, best, options.final_turns);
   if (!finals) return tl::unexpected(finals.error());
 
+  // REACT's pattern is in the race under its own number too if it is one of the swaps.
+  std::vector<std::size_t> order = finals->fastest_first();
+  std::erase(order, kReactIndex);
+  const std::size_t winner = order.front();
+  std::vector<std::size_t> last{kInitialIndex, kReactIndex};
+  if (winner != kInitialIndex) last.push_back(winner);
+  on_step("oracle: measuring the winner beside REACT's and the initial pattern");
+  auto verdict = measure_round(stage, config, *candidates, last, options.verdict_turns);
+  if (!verdict) return tl::unexpected(verdict.error());
+
   OracleOutcome outcome;
-  outcome.measured = static_cast<std::int64_t>(candidates->size());
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const double ms = report::median((*finals)[i]);
-    if (chosen[i] == kInitialIndex) outcome.initial_ms = ms;
-    if (chosen[i] == kReactIndex) outcome.react_pattern_ms = ms;
-    if (chosen[i] == kReactIndex || (outcome.best_ms > 0 && ms >= outcome.best_ms)) continue;
-    outcome.best_ms = ms;
-    outcome.best = (*candidates)[chosen[i]].description;
-  }
+  outcome.best = (*candidates)[winner].description;
+  outcome.best_ms = verdict->of(winner);
+  outcome.initial_ms = verdict->of(kInitialIndex);
+  outcome.react_pattern_ms = verdict->of(kReactIndex);
+  outcome.react_ratio = outcome.react_pattern_ms / outcome.best_ms;
+  outcome.ranking = ranking_of(*candidates, *first, *finals);
   return outcome;
 }
 

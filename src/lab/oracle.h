@@ -1,8 +1,9 @@
 // The best single or double swap, found by measuring: what a tuner could have reached at most.
 //
 // The cost model ranks all single and double swaps of the initial pattern; the first of them are measured for real
-// under the same congestion, a few epochs at a time and in turn, then the best again with more epochs. REACT's own last
-// pattern and the initial one run among them, so that all are measured in the same minutes of the same machine.
+// under the same congestion, a few epochs at a time and in turn, then the best again with more epochs. The fastest of these
+// is the oracle's; being the fastest of many it was also lucky, so its time is measured once more, in turn with the initial
+// pattern and with the one that REACT ran three batches after the congestion began.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +24,31 @@ struct OracleOptions {
   int first_round_turns = 2;  // turns per pattern
   int finals = 10;            // patterns measured again
   int final_turns = 6;
+  int verdict_turns = 12;  // of the winner, the initial pattern and REACT's
 };
 
 // Epochs of one pattern in a row. The first is not counted: connections that were idle find their rate again.
 inline constexpr std::int64_t kEpochsPerTurn = 3;
 
-struct OracleOutcome {
-  double best_ms = 0;  // the least median of all that were measured
-  std::string best;    // "initial pattern", or its swaps in words
-  double initial_ms = 0;
-  double react_pattern_ms = 0;  // REACT's last pattern, measured beside them
-  std::int64_t measured = 0;    // patterns in the first round
-  double react_ratio = 0;       // REACT's settled level / best_ms, filled in by the experiment
+// A pattern and its median epoch time.
+struct OracleTime {
+  std::string pattern;
+  double ms = 0;
+  std::int64_t epochs = 0;
 };
 
-// Congestion must be on. `react_pattern` is what REACT ended with.
+struct OracleOutcome {
+  std::string best;  // "initial pattern", or its swaps in words
+  // Medians of the last round.
+  double best_ms = 0;
+  double initial_ms = 0;
+  double react_pattern_ms = 0;
+  double react_ratio = 0;  // react_pattern_ms / best_ms
+  std::vector<OracleTime>
+      ranking;  // all that were measured, fastest first, those of the second round before the others
+};
+
+// Congestion must be on. `react_pattern`: the one to compare with.
 Result<OracleOutcome> measure_oracle(Stage& stage, const ExperimentConfig& config,
                                      const OracleOptions& options, const pattern::Pattern& react_pattern,
                                      const std::function<void(const std::string&)>& on_step);

@@ -24,12 +24,16 @@ Json json_of(const report::Summary& summary, double algbw_gbps) {
 }
 
 Json json_of(const OracleOutcome& oracle) {
+  Json ranking = Json::array();
+  for (const OracleTime& entry : oracle.ranking)
+    ranking.push_back({{"pattern", entry.pattern}, {"ms", rounded(entry.ms)}, {"epochs", entry.epochs}});
   return {{"best_ms", rounded(oracle.best_ms)},
           {"best", oracle.best},
           {"initial_ms", rounded(oracle.initial_ms)},
           {"react_pattern_ms", rounded(oracle.react_pattern_ms)},
           {"react_over_oracle", rounded(oracle.react_ratio, 1e-4)},
-          {"measured", oracle.measured}};
+          {"measured", oracle.ranking.size()},
+          {"ranking", ranking}};
 }
 
 Json json_of(const ExperimentConfig& config) {

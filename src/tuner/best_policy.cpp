@@ -173,9 +173,11 @@ std::optional<Proposal> BestPolicy::search(const Batch& batch, std::int32_t /*ro
   task.good_enough = quiet_time_;
   SearchResult found = search_best(task, admission_, simulator_);
   const double gain = (found.time_before - found.time_after) / measured_;
-  if (gain < least_gain()) {
+  // The model has promised too much so often: it has to promise more.
+  const double needed = least_gain() * (1 + failures_);
+  if (gain < needed) {
     why = fmt::format("best of {} patterns would bring {:.1f} %, less than {:.1f} %", found.evaluated,
-                      percent(gain), percent(least_gain()));
+                      percent(gain), percent(needed));
     return std::nullopt;
   }
   return Proposal{found.pattern, found.swaps, gain, in_words(batch, found, gain)};

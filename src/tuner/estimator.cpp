@@ -201,8 +201,7 @@ void Estimator::find_paths(BatchFit& fit, const FluidProgram& program,
   drop_paths_in_use(program, fit);
   fit.predict(network_);
   std::vector<double> expected(rates.size());
-  for (std::size_t c = 0; c < rates.size(); ++c)
-    expected[c] = fit.weight(c) > 0 ? fit.expected(c) : 0;
+  for (std::size_t c = 0; c < rates.size(); ++c) expected[c] = fit.weight(c) > 0 ? fit.expected(c) : 0;
   const Thresholds thresholds{thresholds_.steady, sporadic_threshold_of(rates, thresholds_.sporadic)};
   const auto congestion = detect(rates, expected, thresholds);
   for (const PairView& pair : measured_pairs(program, fit)) {

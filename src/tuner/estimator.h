@@ -95,7 +95,7 @@ class Estimator {
   std::vector<Cause> causes_;
   std::vector<double> quiet_rates_;
   std::vector<Profile> profiles_;
-  Profile observed_;  // the batch last observed
+  Profile observed_;         // the batch last observed
   std::vector<Pair> pairs_;  // ascending by (src, dst)
 };
 
