@@ -41,7 +41,10 @@ int main() {
   std::vector<float> gradient(1 << 20);
   for (int epoch = 0; epoch < 50; ++epoch) {
     gradient.assign(gradient.size(), static_cast<float>(options.rank + 1));
-    if (const auto summed = (*group)->allreduce_sum(gradient.data(), gradient.size()); !summed) {
+    if (const auto summed =
+            (*group)->allreduce(react::runtime::kInPlace, gradient.data(), gradient.size(),
+                                react::runtime::ElementType::kFloat32, react::runtime::ReduceOp::kSum);
+        !summed) {
       std::fprintf(stderr, "allreduce: %s\n", summed.error().message.c_str());
       return 1;
     }

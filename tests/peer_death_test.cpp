@@ -39,7 +39,8 @@ void rank_process(pattern::Rank rank, std::uint16_t port, int ready, int verdict
   std::vector<float> data(2'000'000, 1.0F);
   for (int epoch = 0;; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
-    const auto outcome = (*group)->allreduce_sum(data.data(), data.size());
+    const auto outcome =
+        (*group)->allreduce(kInPlace, data.data(), data.size(), ElementType::kFloat32, ReduceOp::kSum);
     if (!outcome) {
       Verdict verdict;
       verdict.culprit = outcome.error().rank;

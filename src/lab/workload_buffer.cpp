@@ -25,17 +25,20 @@ void WorkloadBuffer::fill() {
 }
 
 Result<void> WorkloadBuffer::run(runtime::ProcessGroup& group) {
+  using runtime::kInPlace;
+  constexpr auto kType = runtime::ElementType::kFloat32;
+  constexpr auto kOp = runtime::ReduceOp::kSum;
   switch (collective_) {
     case Collective::kAllReduce:
-      return group.allreduce_sum(data_.data(), data_.size());
+      return group.allreduce(kInPlace, data_.data(), data_.size(), kType, kOp);
     case Collective::kAllGather:
-      return group.allgather(data_.data(), per_rank_);
+      return group.allgather(kInPlace, data_.data(), per_rank_, kType);
     case Collective::kReduceScatter:
-      return group.reduce_scatter_sum(data_.data(), per_rank_);
+      return group.reduce_scatter(kInPlace, data_.data(), per_rank_, kType, kOp);
     case Collective::kReduce:
-      return group.reduce_sum(data_.data(), data_.size());
+      return group.reduce(kInPlace, data_.data(), data_.size(), kType, kOp, root_);
     case Collective::kBroadcast:
-      return group.broadcast(data_.data(), data_.size());
+      return group.broadcast(data_.data(), data_.size(), kType, root_);
   }
   return invalid("unknown collective");
 }

@@ -206,7 +206,7 @@ void Executor::sent(std::int32_t index) {
 
 void Executor::apply(const Unit& unit, const EdgeEnd& edge, const std::byte* source) {
   if (edge.op == pattern::Op::kReduce)
-    add(work_.type, address(unit), source, unit.range.count);
+    combine(work_.type, work_.op, address(unit), source, unit.range.count);
   else if (unit.range.count > 0)
     std::memcpy(address(unit), source, bytes(unit));
 }

@@ -24,7 +24,7 @@
 #include "runtime/clock.h"
 #include "runtime/message_header.h"
 #include "runtime/program.h"
-#include "runtime/reduction.h"
+#include "runtime/reduction/reduction.h"
 #include "runtime/slice_pool.h"
 #include "runtime/transport.h"
 
@@ -36,6 +36,7 @@ struct EpochWork {
   const Layout* layout = nullptr;
   std::byte* data = nullptr;
   ElementType type = ElementType::kFloat32;
+  ReduceOp op = ReduceOp::kSum;
   std::uint32_t epoch = 0;     // low 32 bits, the same on every rank
   std::uint32_t prepared = 0;  // highest pattern version that this rank has prepared
 };

@@ -94,6 +94,7 @@ void run_case(const Case& c, int epochs) {
                      &layout,
                      reinterpret_cast<std::byte*>(data.data()),
                      ElementType::kFloat32,
+                     ReduceOp::kSum,
                      static_cast<std::uint32_t>(epoch),
                      static_cast<std::uint32_t>(10 + rank)};
       const auto agreed = executor.run(work);
@@ -155,8 +156,8 @@ TEST(Executor, ADeathEndsTheEpochOnEveryRankWithItsName) {
       Executor executor(network.transport(rank), network.clock(), rank, 8, std::chrono::seconds(5),
                         [] { return std::nullopt; });
       std::vector<float> data(5000, 1.0F);
-      const auto outcome = executor.run(
-          {&program, &layout, reinterpret_cast<std::byte*>(data.data()), ElementType::kFloat32, 0, 0});
+      const auto outcome = executor.run({&program, &layout, reinterpret_cast<std::byte*>(data.data()),
+                                         ElementType::kFloat32, ReduceOp::kSum, 0, 0});
       ASSERT_FALSE(outcome);
       named[static_cast<std::size_t>(rank)] = outcome.error().rank;
       executor.announce_abort(outcome.error().rank);
@@ -181,8 +182,8 @@ TEST(Executor, ASilentPeerEndsTheEpochAfterTheTimeout) {
     Executor executor(network.transport(rank), network.clock(), rank, 2, std::chrono::seconds(5),
                       [] { return std::nullopt; });
     std::vector<float> data(10, 1.0F);
-    const auto outcome = executor.run(
-        {&program, &layout, reinterpret_cast<std::byte*>(data.data()), ElementType::kFloat32, 0, 0});
+    const auto outcome = executor.run({&program, &layout, reinterpret_cast<std::byte*>(data.data()),
+                                       ElementType::kFloat32, ReduceOp::kSum, 0, 0});
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, ErrorCode::kTimeout);
     EXPECT_EQ(outcome.error().rank, 1);
@@ -201,8 +202,8 @@ TEST(Executor, RefusesAPeerThatPassesAnotherCount) {
     Executor executor(network.transport(rank), network.clock(), rank, 2, std::chrono::seconds(5),
                       [] { return std::nullopt; });
     std::vector<float> data(count, 1.0F);
-    const auto outcome = executor.run(
-        {&program, &layout, reinterpret_cast<std::byte*>(data.data()), ElementType::kFloat32, 0, 0});
+    const auto outcome = executor.run({&program, &layout, reinterpret_cast<std::byte*>(data.data()),
+                                       ElementType::kFloat32, ReduceOp::kSum, 0, 0});
     ASSERT_FALSE(outcome);
     refusals += outcome.error().message.find("same count") != std::string::npos;
   });
@@ -222,8 +223,8 @@ TEST(Executor, EqualSeedsGiveEqualRuns) {
         return std::nullopt;
       });
       std::vector<float> data(3000, 1.0F);
-      const auto outcome = executor.run(
-          {&program, &layout, reinterpret_cast<std::byte*>(data.data()), ElementType::kFloat32, 0, 0});
+      const auto outcome = executor.run({&program, &layout, reinterpret_cast<std::byte*>(data.data()),
+                                         ElementType::kFloat32, ReduceOp::kSum, 0, 0});
       ASSERT_TRUE(outcome) << outcome.error().message;
       executor.announce_leave();
     });

@@ -109,12 +109,12 @@ TEST(FrameReader, KeepsFramesThatCameBeforeTheFault) {
 TEST(FrameReader, BoundsEachTypeAndHonoursALowerLimit) {
   EXPECT_FALSE(frame(Type::kGoodbye, Encoded(payload_limit(Type::kGoodbye) + 1)));
   EXPECT_TRUE(frame(Type::kGoodbye, Encoded(payload_limit(Type::kGoodbye))));
-  const Encoded large = *Propose{1, 0, std::string(5000, ' ')}.encode();
+  const Encoded large = *Propose{0, 1, 0, std::string(5000, ' ')}.encode();
   FrameReader strict(4096);
   EXPECT_FALSE(strict.feed(large));
   FrameReader open;
   ASSERT_TRUE(open.feed(large));
-  EXPECT_EQ(open.next()->payload.size(), 5012U);
+  EXPECT_EQ(open.next()->payload.size(), 5016U);
 }
 
 TEST(FrameReader, AllocatesNothingForALengthThatOnlyWasClaimed) {
@@ -128,7 +128,7 @@ TEST(FrameReader, AllocatesNothingForALengthThatOnlyWasClaimed) {
 }
 
 TEST(FrameReader, RefusesASenderWhoseFramesNobodyTakes) {
-  const Encoded large = *Propose{1, 0, std::string(kMaxPayload - 100, ' ')}.encode();
+  const Encoded large = *Propose{0, 1, 0, std::string(kMaxPayload - 100, ' ')}.encode();
   FrameReader reader;
   ASSERT_TRUE(reader.feed(large));
   EXPECT_FALSE(reader.feed(Encoded(kMaxBuffered)));

@@ -2,99 +2,193 @@
 
 #include <fmt/format.h>
 
-#include "pattern/generators.h"
-#include "pattern/json.h"
-#include "runtime/log.h"
+#include <cstring>
+#include <limits>
+#include <utility>
 
 namespace react::runtime {
 namespace {
 
 using pattern::Collective;
 
-bool everyone_reaches_everyone(Collective collective) {
-  return collective == Collective::kAllReduce || collective == Collective::kAllGather ||
-         collective == Collective::kReduceScatter;
+// More are run, but not tuned: each has a thread on the leader.
+constexpr std::size_t kMostTuned = 64;
+
+void copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
 }  // namespace
 
 Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts parts)
     : options_(std::move(options)),
-      collective_(pattern.pattern().collective),
       clock_(std::move(parts.clock)),
       transport_(std::move(parts.transport)),
-      switch_(std::make_shared<const Program>(pattern, options_.rank)),
       executor_(*transport_, *clock_, options_.rank, options_.ranks, options_.timeout,
                 [this] { return interruption(); }),
       flow_clock_(*transport_, options_.ranks) {
-  if (options_.ranks < 2 || parts.control.empty()) return;
-  // A group that is not tuned still records: a trace without decisions shows what the tuner would have seen.
-  const bool tuned = options_.parameters.policy != tuner::Policy::kOff || parts.recorder;
-  if (options_.rank == 0 && tuned) {
-    TunerHandlers handlers{
-        [this](std::uint32_t version, const auto& proposal) { propose(version, proposal); },
-        options_.on_report};
-    tuner_ = std::make_unique<LeaderTuner>(options_.parameters, pattern, options_.lanes,
-                                           std::move(parts.recorder), std::move(handlers));
+  if (options_.ranks < 2 || parts.control.empty()) {
+    add_collective(pattern, std::nullopt);
+    return;
   }
   ControlHandlers handlers;
   handlers.on_flow_report = [this](messages::FlowReport share) {
-    if (tuner_) tuner_->add(std::move(share));
+    if (TunedCollective* tuned = numbered(share.collective)) tuned->add(std::move(share));
   };
-  handlers.on_propose = [this](const messages::Propose& proposal) { return prepare(proposal); };
+  handlers.on_propose = [this](const messages::Propose& proposal) {
+    TunedCollective* tuned = numbered(proposal.collective);
+    return tuned != nullptr && tuned->prepare(proposal);
+  };
   handlers.on_failure = [this] { transport_->wake(); };
   control_ = std::make_unique<ControlPlane>(options_.rank, std::move(parts.control), options_.timeout,
                                             *clock_, std::move(handlers));
+  add_collective(pattern, std::move(parts.recorder));
 }
 
 Group::~Group() {
   ship_last_epoch();
   if (!interruption()) executor_.announce_leave();
-  // The control thread feeds the tuner, the tuner proposes through the control plane: first the thread that feeds.
+  // The control thread feeds the tuners, the tuners propose through the control plane: first the thread that feeds.
   if (control_) control_->stop();
-  tuner_.reset();
+  for (const auto& tuned : collectives_) tuned->stop_tuning();
 }
 
-Result<void> Group::allreduce_sum(float* data, std::size_t count) {
-  return run(Collective::kAllReduce, data, count);
-}
-Result<void> Group::allgather(float* data, std::size_t count) {
-  return run(Collective::kAllGather, data, count);
-}
-Result<void> Group::reduce_scatter_sum(float* data, std::size_t count) {
-  return run(Collective::kReduceScatter, data, count);
-}
-Result<void> Group::reduce_sum(float* data, std::size_t count) {
-  return run(Collective::kReduce, data, count);
-}
-Result<void> Group::broadcast(float* data, std::size_t count) {
-  return run(Collective::kBroadcast, data, count);
+TunedCollective& Group::add_collective(const pattern::CheckedPattern& initial,
+                                       std::optional<Recorder> recorder) {
+  const auto number = static_cast<std::uint32_t>(collectives_.size());
+  auto tuned = std::make_unique<TunedCollective>(number, options_.rank, initial);
+  // A group that is not tuned still records: a trace without decisions shows what the tuner would have seen.
+  const bool wanted = options_.parameters.policy != tuner::Policy::kOff || recorder;
+  if (control_ && options_.rank == 0 && wanted && number < kMostTuned)
+    tuned->tune(
+        initial, options_.parameters, options_.lanes, std::move(recorder),
+        [this](const messages::Propose& proposal) { control_->propose(proposal); }, options_.on_report);
+  const std::lock_guard lock(collectives_mutex_);
+  return *collectives_.emplace_back(std::move(tuned));
 }
 
-Result<void> Group::run(Collective collective, float* data, std::size_t count) {
-  if (collective != collective_)
-    return invalid(fmt::format("this group's pattern is {}, not {}; create a group with a pattern for it",
-                               pattern::name_of(collective_), pattern::name_of(collective)));
-  if (data == nullptr && count > 0) return invalid("the buffer is null");
+TunedCollective* Group::numbered(std::uint32_t number) {
+  const std::lock_guard lock(collectives_mutex_);
+  return number < collectives_.size() ? collectives_[number].get() : nullptr;
+}
+
+Result<TunedCollective*> Group::tuned_collective(Collective collective, pattern::Rank root) {
+  for (const auto& tuned : collectives_)
+    if (tuned->collective() == collective && tuned->root() == root) return tuned.get();
+  if (root < 0 || root >= options_.ranks)
+    return invalid(fmt::format("root {} is not one of the {} ranks", root, options_.ranks));
+  auto checked = pattern::check(default_pattern(collective, options_.ranks, root));
+  if (!checked) return tl::unexpected(checked.error());
+  return &add_collective(*checked, std::nullopt);
+}
+
+Result<void> Group::check(const void* data, const Elements& elements, bool reduces) const {
+  if (data == nullptr && elements.count > 0) return invalid("the buffer is null");
+  if (reduces && !supports(elements.type, elements.op))
+    return invalid(
+        fmt::format("{} has no {}: complex numbers have sum, prod and avg; floating-point numbers no "
+                    "logical or bitwise operations; booleans only these",
+                    name_of(elements.type), name_of(elements.op)));
+  if (elements.count > std::numeric_limits<std::size_t>::max() / 2 / size_of(elements.type) /
+                           static_cast<std::size_t>(options_.ranks))
+    return invalid(fmt::format("{} elements are more than memory can hold", elements.count));
+  return {};
+}
+
+std::byte* Group::scratch(std::size_t bytes) {
+  if (scratch_.size() < bytes) scratch_.resize(bytes);
+  return scratch_.data();
+}
+
+Result<void> Group::allreduce(const void* send, void* recv, std::size_t count, ElementType type,
+                              ReduceOp op) {
+  const Elements elements{count, type, op};
+  if (auto fine = check(recv, elements, true); !fine) return fine;
+  if (send != kInPlace) copy(recv, send, count * size_of(type));
+  auto* data = static_cast<std::byte*>(recv);
+  if (auto ran = run(Collective::kAllReduce, 0, data, elements); !ran) return ran;
+  finish(type, op, data, count, static_cast<std::size_t>(options_.ranks));
+  return {};
+}
+
+Result<void> Group::allgather(const void* send, void* recv, std::size_t count, ElementType type) {
+  const Elements elements{count, type, ReduceOp::kSum};
+  if (auto fine = check(recv, elements, false); !fine) return fine;
+  auto* data = static_cast<std::byte*>(recv);
+  const std::size_t own = count * size_of(type);
+  if (send != kInPlace) copy(data + static_cast<std::size_t>(options_.rank) * own, send, own);
+  return run(Collective::kAllGather, 0, data, elements);
+}
+
+Result<void> Group::reduce_scatter(const void* send, void* recv, std::size_t count, ElementType type,
+                                   ReduceOp op) {
+  const Elements elements{count, type, op};
+  if (auto fine = check(recv, elements, true); !fine) return fine;
+  const std::size_t own = count * size_of(type);
+  const auto ranks = static_cast<std::size_t>(options_.ranks);
+  auto* data = static_cast<std::byte*>(recv);
+  if (send != kInPlace) {
+    data = scratch(ranks * own);
+    copy(data, send, ranks * own);
+  }
+  if (auto ran = run(Collective::kReduceScatter, 0, data, elements); !ran) return ran;
+  std::byte* part = data + static_cast<std::size_t>(options_.rank) * own;
+  finish(type, op, part, count, ranks);
+  if (send != kInPlace) copy(recv, part, own);
+  return {};
+}
+
+Result<void> Group::reduce(const void* send, void* recv, std::size_t count, ElementType type, ReduceOp op,
+                           pattern::Rank root) {
+  const Elements elements{count, type, op};
+  const bool is_root = options_.rank == root;
+  const bool in_place = send == kInPlace;
+  if (auto fine = check(in_place || is_root ? recv : send, elements, true); !fine) return fine;
+  const std::size_t bytes = count * size_of(type);
+  auto* data = static_cast<std::byte*>(recv);
+  // Ranks on the way to the root add what comes by to a copy of their input.
+  if (!in_place && !is_root) data = scratch(bytes);
+  if (!in_place) copy(data, send, bytes);
+  if (auto ran = run(Collective::kReduce, root, data, elements); !ran) return ran;
+  if (is_root) finish(type, op, data, count, static_cast<std::size_t>(options_.ranks));
+  return {};
+}
+
+Result<void> Group::broadcast(void* data, std::size_t count, ElementType type, pattern::Rank root) {
+  const Elements elements{count, type, ReduceOp::kSum};
+  if (auto fine = check(data, elements, false); !fine) return fine;
+  return run(Collective::kBroadcast, root, static_cast<std::byte*>(data), elements);
+}
+
+Result<void> Group::run(Collective collective, pattern::Rank root, std::byte* data,
+                        const Elements& elements) {
   if (auto error = interruption()) return tl::unexpected(*error);
-  if (count == 0 || options_.ranks == 1) {
+  if (options_.ranks == 1) {
+    if (root != 0) return invalid(fmt::format("root {} is not one of the 1 ranks", root));
     ++epoch_;
     return {};
   }
-  return run_epoch(reinterpret_cast<std::byte*>(data), count);
+  auto tuned = tuned_collective(collective, root);
+  if (!tuned) return tl::unexpected(tuned.error());
+  if (elements.count > 0) return run_epoch(**tuned, data, elements);
+  ++epoch_;
+  return {};
 }
 
-Result<void> Group::run_epoch(std::byte* data, std::size_t count) {
+Result<void> Group::run_epoch(TunedCollective& tuned, std::byte* data, const Elements& elements) {
   ship_last_epoch();
-  const auto program = switch_.begin_epoch(epoch_);
-  const Layout layout(program->pattern().lowered(), count, sizeof(float), options_.slices);
+  const std::int64_t epoch = tuned.epoch;
+  const auto program = tuned.versions().begin_epoch(epoch);
+  const Layout layout(program->pattern().lowered(), elements.count, size_of(elements.type), options_.slices);
   flow_clock_.begin(*program, layout);
   EpochWork work;
   work.program = program.get();
   work.layout = &layout;
   work.data = data;
+  work.type = elements.type;
+  work.op = elements.op;
   work.epoch = static_cast<std::uint32_t>(epoch_);
-  work.prepared = switch_.highest_prepared();
+  work.prepared = tuned.versions().highest_prepared();
   const TimePoint start = clock_->now();
   const auto prepared_by_all = executor_.run(work);
   if (!prepared_by_all) return give_up(prepared_by_all.error());
@@ -102,28 +196,32 @@ Result<void> Group::run_epoch(std::byte* data, std::size_t count) {
 
   last_epoch_.emplace();
   last_epoch_->program = program;
+  last_epoch_->collective = &tuned;
   messages::FlowReport& share = last_epoch_->share;
-  share.epoch = epoch_;
-  share.version = switch_.version();
+  share.collective = tuned.number();
+  share.epoch = epoch;
+  share.version = tuned.versions().version();
   share.rank = options_.rank;
   share.duration_ns = duration.count();
   share.message_size_bytes = layout.message_size().count;
   share.slices = layout.slices();
-  return settle_version(*prepared_by_all);
+  ++epoch_;
+  ++tuned.epoch;
+  return settle_version(tuned, epoch, *prepared_by_all);
 }
 
-Result<void> Group::settle_version(std::uint32_t prepared_by_all) {
-  const std::int64_t epoch = epoch_++;
-  if (everyone_reaches_everyone(collective_)) {
-    switch_.end_epoch(epoch, prepared_by_all);
+Result<void> Group::settle_version(TunedCollective& tuned, std::int64_t epoch,
+                                   std::uint32_t prepared_by_all) {
+  if (tuned.agrees_by_itself()) {
+    tuned.versions().end_epoch(epoch, prepared_by_all);
     return {};
   }
   // Rooted collectives tell nobody about everybody: a barrier once per batch does.
   const bool off = options_.parameters.policy == tuner::Policy::kOff;
   if (off || (epoch + 1) % options_.parameters.batch_epochs != 0) return {};
-  const auto agreed = executor_.barrier(switch_.highest_prepared());
+  const auto agreed = executor_.barrier(tuned.versions().highest_prepared());
   if (!agreed) return give_up(agreed.error());
-  switch_.end_epoch(epoch, *agreed);
+  tuned.versions().end_epoch(epoch, *agreed);
   return {};
 }
 
@@ -137,11 +235,14 @@ Result<void> Group::barrier() {
 
 Result<void> Group::schedule_pattern(std::int64_t epoch, std::uint32_t version,
                                      pattern::CheckedPattern pattern) {
-  if (pattern.pattern().collective != collective_ || pattern.pattern().ranks != options_.ranks)
-    return invalid("a scheduled pattern must be for the group's collective and number of ranks");
+  TunedCollective& tuned = *collectives_.front();
+  const pattern::Pattern& wanted = pattern.pattern();
+  if (wanted.collective != tuned.collective() || wanted.ranks != options_.ranks ||
+      wanted.root != tuned.root())
+    return invalid("a scheduled pattern must be for the group's collective, root and number of ranks");
   if (options_.parameters.policy != tuner::Policy::kOff)
     return invalid("patterns can be scheduled only with the tuner off (policy = off)");
-  switch_.schedule(epoch, version, std::make_shared<const Program>(pattern, options_.rank));
+  tuned.versions().schedule(epoch, version, std::make_shared<const Program>(pattern, options_.rank));
   return {};
 }
 
@@ -151,35 +252,9 @@ void Group::ship_last_epoch() {
   last_epoch_->share.flows = flow_clock_.read();
   if (options_.rank != 0)
     control_->report(last_epoch_->share);
-  else if (tuner_)
-    tuner_->add(std::move(last_epoch_->share));
+  else
+    last_epoch_->collective->add(std::move(last_epoch_->share));
   last_epoch_.reset();
-}
-
-// On a member's control thread.
-bool Group::prepare(const messages::Propose& proposal) {
-  const auto refuse = [&](const std::string& why) {
-    log_warning(
-        fmt::format("rank {} does not take pattern version {}: {}", options_.rank, proposal.version, why));
-    return false;
-  };
-  auto parsed = pattern::from_json(proposal.pattern_json);
-  if (!parsed) return refuse(parsed.error().message);
-  if (parsed->ranks != options_.ranks || parsed->collective != collective_)
-    return refuse("it is for another group");
-  const auto checked = pattern::check(std::move(*parsed));
-  if (!checked) return refuse(checked.error().message);
-  auto program = std::make_shared<const Program>(*checked, options_.rank);
-  return switch_.prepare(proposal.version, proposal.extra_epochs, std::move(program));
-}
-
-// On the tuner's thread.
-void Group::propose(std::uint32_t version, const pattern::CheckedPattern& proposal) {
-  const auto extra_epochs = options_.parameters.extra_epochs;
-  if (!switch_.prepare(version, extra_epochs, std::make_shared<const Program>(proposal, options_.rank)))
-    return;
-  control_->propose(
-      {version, static_cast<std::uint32_t>(extra_epochs), pattern::to_json(proposal.pattern())});
 }
 
 void Group::abort(const std::string& reason) {

@@ -47,7 +47,7 @@ void expect_sums(ProcessGroup& group, int epochs, std::size_t count) {
   std::vector<float> data(count);
   for (int epoch = 0; epoch < epochs; ++epoch) {
     std::fill(data.begin(), data.end(), static_cast<float>(group.rank() + 1));
-    const auto outcome = group.allreduce_sum(data.data(), count);
+    const auto outcome = group.allreduce(kInPlace, data.data(), count, ElementType::kFloat32, ReduceOp::kSum);
     ASSERT_TRUE(outcome) << outcome.error().message;
     for (std::size_t i = 0; i < count; ++i)
       ASSERT_EQ(data[i], total) << "element " << i << ", epoch " << epoch;
@@ -73,13 +73,13 @@ TEST(Group, OneRankNeedsNobody) {
   auto group = ProcessGroup::create(options, *pattern::check(pattern::double_tree_allreduce(2)));
   ASSERT_TRUE(group) << group.error().message;
   float value = 3;
-  EXPECT_TRUE((*group)->allreduce_sum(&value, 1));
+  EXPECT_TRUE((*group)->allreduce(kInPlace, &value, 1, ElementType::kFloat32, ReduceOp::kSum));
   EXPECT_EQ(value, 3);
 }
 
 TEST(Group, EmptyMessagesCountAsEpochs) {
   run_world({pattern::double_tree_allreduce(3), {}}, [](ProcessGroup& group) {
-    EXPECT_TRUE(group.allreduce_sum(nullptr, 0));
+    EXPECT_TRUE(group.allreduce(kInPlace, nullptr, 0, ElementType::kFloat32, ReduceOp::kSum));
     expect_sums(group, 2, 1);
     EXPECT_EQ(group.epochs(), 3);
   });
@@ -88,7 +88,7 @@ TEST(Group, EmptyMessagesCountAsEpochs) {
 TEST(Group, RefusesAnotherCollectiveThanItsPattern) {
   run_world({pattern::double_tree_allreduce(2), {}}, [](ProcessGroup& group) {
     float value = 1;
-    const auto outcome = group.broadcast(&value, 1);
+    const auto outcome = group.broadcast(&value, 1, ElementType::kFloat32, 7);
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, ErrorCode::kInvalidInput);
     expect_sums(group, 1, 10);
@@ -118,10 +118,11 @@ TEST(Group, AnAbortEndsTheOthersWithAnError) {
     }
     // The others may be anywhere when they hear of it.
     float value = 1;
-    auto outcome = group.allreduce_sum(&value, 1);
-    while (outcome) outcome = group.allreduce_sum(&value, 1);
+    auto outcome = group.allreduce(kInPlace, &value, 1, ElementType::kFloat32, ReduceOp::kSum);
+    while (outcome) outcome = group.allreduce(kInPlace, &value, 1, ElementType::kFloat32, ReduceOp::kSum);
     EXPECT_EQ(outcome.error().rank, 2) << outcome.error().message;
-    EXPECT_FALSE(group.allreduce_sum(&value, 1)) << "a group that has failed stays failed";
+    EXPECT_FALSE(group.allreduce(kInPlace, &value, 1, ElementType::kFloat32, ReduceOp::kSum))
+        << "a group that has failed stays failed";
   });
 }
 

@@ -1,5 +1,8 @@
 #include "runtime/leader_tuner.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 namespace react::runtime {
 namespace {
 
@@ -8,6 +11,10 @@ std::size_t edges_of(const pattern::Pattern& pattern) {
   for (const auto& graph : pattern.chunk_graphs) edges += graph.edges.size();
   return edges;
 }
+
+// A search takes a good part of a second of a processor that the job may want. Where that is refused, it just takes its
+// share.
+void let_the_job_go_first() { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 19); }
 
 }  // namespace
 
@@ -40,6 +47,7 @@ void LeaderTuner::add(messages::FlowReport share) {
 }
 
 void LeaderTuner::loop() {
+  let_the_job_go_first();
   while (true) {
     std::deque<messages::FlowReport> shares;
     {

@@ -3,7 +3,7 @@
 // A job may call the collective with several message sizes; the tuner follows one at a time: the largest seen, until
 // it has not been seen for a history's length. Epochs of other sizes are left out.
 //
-// Threads: add() from any thread; handlers are called on the tuner's thread.
+// Threads: add() from any thread; handlers are called on the tuner's thread, which has the lowest ordinary priority.
 #pragma once
 
 #include <condition_variable>

@@ -160,6 +160,7 @@ Result<Encoded> FlowReport::encode() const {
   if (const auto fault = fault_of(*this); !fault.empty()) return refuse<FlowReport>(fault);
   ByteWriter writer;
   writer.reserve(64 + flows.size() * kFlowBytes);
+  writer.put(collective);
   writer.put(epoch);
   writer.put(version);
   writer.put(rank);
@@ -178,6 +179,7 @@ Result<Encoded> FlowReport::encode() const {
 Result<FlowReport> FlowReport::decode(Payload payload) {
   ByteReader reader(payload);
   FlowReport m;
+  m.collective = reader.get<std::uint32_t>();
   m.epoch = reader.get<std::int64_t>();
   m.version = reader.get<std::uint32_t>();
   m.rank = reader.get<pattern::Rank>();
@@ -197,6 +199,7 @@ Result<Encoded> Propose::encode() const {
   if (pattern_json.size() > kMaxPayload) return refuse<Propose>("pattern is over 64 MiB");
   ByteWriter writer;
   writer.reserve(16 + pattern_json.size());
+  writer.put(collective);
   writer.put(version);
   writer.put(extra_epochs);
   writer.put_text<std::uint32_t>(pattern_json);
@@ -206,6 +209,7 @@ Result<Encoded> Propose::encode() const {
 Result<Propose> Propose::decode(Payload payload) {
   ByteReader reader(payload);
   Propose m;
+  m.collective = reader.get<std::uint32_t>();
   m.version = reader.get<std::uint32_t>();
   m.extra_epochs = reader.get<std::uint32_t>();
   m.pattern_json = reader.get_text<std::uint32_t>(kMaxPayload);

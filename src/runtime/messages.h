@@ -76,6 +76,7 @@ struct FlowReport {
     std::int64_t active_ns = 0;
     bool operator==(const Flow&) const = default;
   };
+  std::uint32_t collective = 0;  // its number in the group (tuned_collective.h)
   std::int64_t epoch = 0;
   std::uint32_t version = 0;
   pattern::Rank rank = 0;
@@ -92,6 +93,7 @@ struct FlowReport {
 // Leader to all: a new pattern and its version.
 struct Propose {
   static constexpr Type kType = Type::kPropose;
+  std::uint32_t collective = 0;  // its number in the group
   std::uint32_t version = 0;
   std::uint32_t extra_epochs = 0;
   std::string pattern_json{};  // schema react.pattern/1, not looked at here: pattern::from_json reads it

@@ -37,7 +37,8 @@ Welcome make(Random& random, Welcome*) {
 }
 Refuse make(Random& random, Refuse*) { return {random_text(random, kMaxReason)}; }
 FlowReport make(Random& random, FlowReport*) {
-  FlowReport m{random_amount(random),
+  FlowReport m{static_cast<std::uint32_t>(random.next()),
+               random_amount(random),
                static_cast<std::uint32_t>(random.next()),
                random_rank(random),
                random_amount(random),
@@ -53,7 +54,7 @@ FlowReport make(Random& random, FlowReport*) {
 }
 Propose make(Random& random, Propose*) {
   return {static_cast<std::uint32_t>(random.next()), static_cast<std::uint32_t>(random.next()),
-          random_text(random, 500)};
+          static_cast<std::uint32_t>(random.next()), random_text(random, 500)};
 }
 Prepared make(Random& random, Prepared*) {
   return {static_cast<std::uint32_t>(random.next()), random_rank(random)};
@@ -150,8 +151,8 @@ TEST(Messages, RefuseHostileCountsBeforeAllocating) {
     overwrite(welcome, kFrameHeaderBytes + 8, count, 4);
     EXPECT_FALSE(Welcome::decode(payload_of(welcome))) << count;
   }
-  Encoded propose = *Propose{1, 2, "{}"}.encode();
-  overwrite(propose, kFrameHeaderBytes + 8, 0xffffffff, 4);
+  Encoded propose = *Propose{0, 1, 2, "{}"}.encode();
+  overwrite(propose, kFrameHeaderBytes + 12, 0xffffffff, 4);
   EXPECT_FALSE(Propose::decode(payload_of(propose)));
 }
 
@@ -174,7 +175,7 @@ TEST(Messages, RefuseTextThatIsTooLongOrNotPrintable) {
   EXPECT_FALSE((Hello{.group_name = "a\nb"}.encode()));
   EXPECT_FALSE((Hello{.data_address = std::string(321, 'a')}.encode()));
   EXPECT_FALSE((Welcome{1, {std::string("\0", 1)}}.encode()));
-  EXPECT_FALSE((Propose{0, 0, std::string(kMaxPayload, ' ')}.encode()));
+  EXPECT_FALSE((Propose{0, 0, 0, std::string(kMaxPayload, ' ')}.encode()));
   Encoded abort = *Abort{1, "reason"}.encode();
   abort.back() = std::byte{'\n'};
   EXPECT_FALSE(Abort::decode(payload_of(abort)));
@@ -193,7 +194,7 @@ TEST(Messages, LargestValuesFitTheirFrames) {
   ASSERT_TRUE(bytes) << bytes.error().message;
   EXPECT_EQ(*Welcome::decode(payload_of(*bytes)), welcome);
   FlowReport report{.epoch = std::numeric_limits<std::int64_t>::max()};
-  report.flows.resize((kMaxPayload - 40) / 20);
+  report.flows.resize((kMaxPayload - 44) / 20);
   EXPECT_TRUE(report.encode());
   report.flows.emplace_back();
   EXPECT_FALSE(report.encode());

@@ -17,9 +17,13 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "pattern/checker.h"
+#include "runtime/reduction/element.h"
 #include "tuner/controller.h"
 
 namespace react::runtime {
+
+// In the place of a send buffer: the input is in the receive buffer.
+inline constexpr const void* kInPlace = nullptr;
 
 struct GroupOptions {
   pattern::Rank rank = 0;
@@ -36,39 +40,51 @@ struct GroupOptions {
   std::int32_t lanes = 2;   // connections per pair of ranks; chunk graph c uses lane c mod lanes
   std::string congestion_control;  // of the data connections; empty: the system's
   tuner::Parameters parameters;    // the leader's count
-  std::string trace_path;          // the leader writes its trace here; empty: none
+  std::string trace_path;          // the leader writes the trace of create()'s pattern here; empty: none
   // Called on the leader's tuner thread with every report. Must not block for long.
   std::function<void(const tuner::Report&)> on_report;
 };
 
 class ProcessGroup {
  public:
-  // `pattern` must be the same on every rank; a fingerprint is compared when they meet.
+  // `pattern`: what its collective (and root) starts with; the others start with default_pattern(). Must be the same on
+  // every rank; a fingerprint is compared when they meet.
   static Result<std::unique_ptr<ProcessGroup>> create(GroupOptions options, pattern::CheckedPattern pattern);
   virtual ~ProcessGroup() = default;
 
-  // AllReduce, in place: every rank ends with the sum, all with the same bits. The group's pattern must be an
-  // AllReduce pattern. Blocks.
-  virtual Result<void> allreduce_sum(float* data, std::size_t count) = 0;
-  // AllGather, in place: data holds ranks * count elements, the caller's own block at rank * count.
-  virtual Result<void> allgather(float* data, std::size_t count_per_rank) = 0;
-  // ReduceScatter, in place: of ranks * count elements, block `rank` ends with the sum; the rest is undefined.
-  virtual Result<void> reduce_scatter_sum(float* data, std::size_t count_per_rank) = 0;
-  // Reduce and Broadcast, in place, root as in the pattern. After Reduce only the root's buffer is defined.
-  virtual Result<void> reduce_sum(float* data, std::size_t count) = 0;
-  virtual Result<void> broadcast(float* data, std::size_t count) = 0;
+  // Collectives. All block. Every rank makes the same calls in the same order, with the same counts, types,
+  // operations and roots; `send` may differ only in being kInPlace. Counts are in elements and may be 0. Buffers of one
+  // call do not overlap except as said. Each collective (and root) has its own pattern, which is tuned on its own.
+
+  // Every rank's recv[count] becomes the reduction of all send[count], with the same bits everywhere.
+  // kInPlace: recv holds the input.
+  virtual Result<void> allreduce(const void* send, void* recv, std::size_t count, ElementType type,
+                                 ReduceOp op) = 0;
+  // recv[ranks * count] becomes all send[count], in the order of ranks. kInPlace: the own part is in its place.
+  virtual Result<void> allgather(const void* send, void* recv, std::size_t count, ElementType type) = 0;
+  // recv[count] becomes part `rank` of the reduction of all send[ranks * count]. kInPlace: recv[ranks * count] holds
+  // the input, and its part `rank` the result; what the other parts hold then is undefined. Otherwise a copy
+  // of the input is worked on, in a buffer that the group keeps.
+  virtual Result<void> reduce_scatter(const void* send, void* recv, std::size_t count, ElementType type,
+                                      ReduceOp op) = 0;
+  // The root's recv[count] becomes the reduction of all send[count]; the other ranks' recv is not touched and may be
+  // null. kInPlace: recv holds the input, and on ranks other than the root it is undefined afterwards.
+  virtual Result<void> reduce(const void* send, void* recv, std::size_t count, ElementType type, ReduceOp op,
+                              pattern::Rank root) = 0;
+  // Everybody's data[count] becomes the root's.
+  virtual Result<void> broadcast(void* data, std::size_t count, ElementType type, pattern::Rank root) = 0;
   // Returns once every rank has called it. Sends nothing but headers.
   virtual Result<void> barrier() = 0;
 
-  // From `epoch` on, runs `pattern` as version `version`; for experiments that script their patterns. The caller
-  // makes the same call on every rank before that epoch; the tuner must be off.
+  // From `epoch` on, runs `pattern` as version `version` of create()'s collective; for experiments that script their
+  // patterns. `epoch` counts that collective's runs, from 0. The caller makes the same call on every rank before that epoch; the tuner must be off.
   virtual Result<void> schedule_pattern(std::int64_t epoch, std::uint32_t version,
                                         pattern::CheckedPattern pattern) = 0;
 
   virtual void abort(const std::string& reason) = 0;
 
   virtual std::int64_t epochs() const = 0;    // collectives completed (barriers do not count)
-  virtual std::uint32_t version() const = 0;  // pattern version of the last completed epoch
+  virtual std::uint32_t version() const = 0;  // that create()'s collective ran last
   virtual pattern::Rank rank() const = 0;
   virtual pattern::Rank ranks() const = 0;
 };

@@ -116,7 +116,7 @@ TEST(Rendezvous, LosesNothingThatIsSentRightAfterTheWelcome) {
   auto meeting = meet(options_of(0, 2, leader));
   ASSERT_TRUE(meeting) << meeting.error().message;
   // Very likely before the member has read its Welcome.
-  const auto propose = *messages::Propose{1, 0, std::string(100, 'p')}.encode();
+  const auto propose = *messages::Propose{0, 1, 0, std::string(100, 'p')}.encode();
   ASSERT_TRUE(send_within(meeting->control[1].get(), propose, in(kAmple)));
   const auto there = member.get();
   ASSERT_TRUE(there) << there.error().message;

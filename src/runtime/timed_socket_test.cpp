@@ -64,7 +64,7 @@ TEST(TimedSocket, EveryWaitEndsAtItsDeadline) {
 
 TEST(TimedSocket, CarriesALargeFrameAndStopsAtItsEnd) {
   const Pair pair = connected_pair();
-  const auto large = *messages::Propose{1, 0, std::string(std::size_t{8} << 20, 'p')}.encode();
+  const auto large = *messages::Propose{0, 1, 0, std::string(std::size_t{8} << 20, 'p')}.encode();
   const auto small = *messages::Goodbye{4}.encode();
   std::thread sender([&] {
     EXPECT_TRUE(send_within(pair.near.get(), large, in(kAmple)));

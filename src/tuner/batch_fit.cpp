@@ -27,6 +27,7 @@ constexpr double kSmallResidual = 0.3;
 // What a throughput between the quiet prediction and a faster one counts, before and after quiet batches are known.
 constexpr double kBetween = 0.5;
 constexpr double kBetweenWhenKnown = 0.2;
+constexpr double kStarvation = 0.3;  // see the header
 constexpr double kDenseReach =
     0.16;  // of ln(throughput): more than noise, less than the smallest congestion that matters
 
@@ -112,6 +113,11 @@ double BatchFit::residual_of(std::size_t connection) const {
   const double beyond = measured - std::log(least_predicted(connection));
   const double between = offsets_.empty() ? kBetween : kBetweenWhenKnown;
   return std::min(beyond, 0.0) + between * (distance - std::min(beyond, 0.0));
+}
+
+double BatchFit::least_predicted(std::size_t connection) const {
+  const double predicted = predicted_[connection], quiet = quiet_[connection];
+  return predicted <= quiet ? predicted : quiet * std::pow(quiet / predicted, kStarvation);
 }
 
 double BatchFit::expected(std::size_t connection) const {

@@ -14,6 +14,7 @@ using pattern::Rank;
 constexpr double kShowing = 0.9;
 constexpr double kShownInTime = 0.5;
 constexpr double kClearlySlower = 1.10;
+constexpr std::size_t kFewestEpochs = 3;
 constexpr std::int32_t kQuietBatchesBeforeRestore = 2;
 constexpr std::int32_t kPersistentBatches = 4;
 constexpr double kPersistentShare = 0.8;
@@ -104,7 +105,7 @@ void BestPolicy::judge(const Batch& batch, Assessment& assessment) {
   if (assessment.congested) {
     assessment.new_state =
         failures_ == 0 ? markedly_different(network_, searched_in_) : other_links(network_, searched_in_);
-    assessment.sure = is_sure(known && slower >= kClearlySlower);
+    assessment.sure = is_sure(batch.epochs.size(), known && slower >= kClearlySlower);
     if (assessment.new_state) admission_.forget_refusals();
     quiet_batches_ = 0;
   } else {
@@ -122,10 +123,12 @@ double BestPolicy::least_slowdown() const {
   return std::max(parameters_.estimated_gain, kShownInTime * (time_ / quiet_time_ - 1));
 }
 
-// After changes that failed, doubtful causes have to show for longer.
-bool BestPolicy::is_sure(bool clearly_slower) const {
+// After changes that failed, doubtful causes have to show for longer. The last two epochs of a batch may have been slow
+// by accident.
+bool BestPolicy::is_sure(std::size_t epochs, bool clearly_slower) const {
   const std::vector<Cause>& causes = estimator_.causes();
   return std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+    if (epochs < kFewestEpochs && cause.batches < 2) return false;
     if (strong(cause) && (clearly_slower || failures_ == 0)) return true;
     return cause.share <= kShowing && cause.batches >= (strong(cause) ? 1 : 2) + failures_;
   });
@@ -162,6 +165,12 @@ std::vector<Rank> BestPolicy::congested_ranks() const {
 }
 
 std::optional<Proposal> BestPolicy::search(const Batch& batch, std::int32_t /*round*/, std::string& why) {
+  const std::uint64_t print = fingerprint(batch.current.pattern());
+  if (print == exhausted_ && !markedly_different(network_, searched_in_)) {
+    why = "nothing better was found in this state of congestion";
+    return std::nullopt;
+  }
+  exhausted_.reset();
   searched_in_ = network_;
   SearchTask task;
   task.current = &batch.current;
@@ -178,6 +187,7 @@ std::optional<Proposal> BestPolicy::search(const Batch& batch, std::int32_t /*ro
   if (gain < needed) {
     why = fmt::format("best of {} patterns would bring {:.1f} %, less than {:.1f} %", found.evaluated,
                       percent(gain), percent(needed));
+    exhausted_ = print;
     return std::nullopt;
   }
   return Proposal{found.pattern, found.swaps, gain, in_words(batch, found, gain)};
@@ -221,12 +231,14 @@ void BestPolicy::failed(const pattern::Pattern& tried) {
     return;
   }
   admission_.refuse(tried);
+  exhausted_.reset();
   failures_ = std::min(failures_ + 1, 8);
 }
 
 void BestPolicy::workload_changed() {
   estimator_.workload_changed();
   baselines_.clear();
+  exhausted_.reset();
 }
 
 BestPolicy::Baseline* BestPolicy::baseline_of(const pattern::Pattern& pattern) {

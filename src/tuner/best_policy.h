@@ -40,7 +40,7 @@ class BestPolicy final : public SearchPolicy {
                                             std::span<const RateStatistics> rates) const;
   void judge(const Batch& batch, Assessment& assessment);
   double least_slowdown() const;
-  bool is_sure(bool clearly_slower) const;
+  bool is_sure(std::size_t epochs, bool clearly_slower) const;
   bool is_persistent() const;
   std::string causes_in_words() const;
   std::vector<pattern::Rank> congested_ranks() const;
@@ -52,8 +52,9 @@ class BestPolicy final : public SearchPolicy {
   Estimator estimator_;
   FluidSimulator simulator_;
   Admission admission_;
-  Network network_;      // the estimate that is acted upon
-  Network searched_in_;  // the estimate at the last search
+  Network network_;                         // the estimate that is acted upon
+  Network searched_in_;                     // the estimate at the last search
+  std::optional<std::uint64_t> exhausted_;  // the pattern for which that search found nothing
   // Of the batch last observed; bytes at link capacity.
   double time_ = 0, quiet_time_ = 0, measured_ = 0;
   bool restoring_ = false;

@@ -1,0 +1,87 @@
+#include "runtime/tuned_collective.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/check.h"
+#include "pattern/generators.h"
+#include "pattern/json.h"
+#include "runtime/log.h"
+
+namespace react::runtime {
+
+using pattern::Collective;
+
+TunedCollective::TunedCollective(std::uint32_t number, pattern::Rank rank,
+                                 const pattern::CheckedPattern& initial)
+    : number_(number),
+      rank_(rank),
+      ranks_(initial.pattern().ranks),
+      root_(initial.pattern().root),
+      collective_(initial.pattern().collective),
+      versions_(std::make_shared<const Program>(initial, rank)) {}
+
+void TunedCollective::tune(const pattern::CheckedPattern& initial, const tuner::Parameters& parameters,
+                           std::int32_t lanes, std::optional<Recorder> recorder,
+                           std::function<void(const messages::Propose&)> announce,
+                           std::function<void(const tuner::Report&)> on_report) {
+  TunerHandlers handlers;
+  handlers.on_report = std::move(on_report);
+  handlers.on_proposal = [this, extra_epochs = parameters.extra_epochs, announce = std::move(announce)](
+                             std::uint32_t version, const pattern::CheckedPattern& proposal) {
+    if (propose(version, proposal, extra_epochs))
+      announce(
+          {number_, version, static_cast<std::uint32_t>(extra_epochs), pattern::to_json(proposal.pattern())});
+  };
+  tuner_ =
+      std::make_unique<LeaderTuner>(parameters, initial, lanes, std::move(recorder), std::move(handlers));
+}
+
+void TunedCollective::add(messages::FlowReport share) {
+  if (tuner_) tuner_->add(std::move(share));
+}
+
+bool TunedCollective::prepare(const messages::Propose& proposal) {
+  const auto refuse = [&](const std::string& why) {
+    log_warning(fmt::format("rank {} does not take version {} of the {} pattern: {}", rank_, proposal.version,
+                            pattern::name_of(collective_), why));
+    return false;
+  };
+  auto parsed = pattern::from_json(proposal.pattern_json);
+  if (!parsed) return refuse(parsed.error().message);
+  if (parsed->ranks != ranks_ || parsed->collective != collective_ || parsed->root != root_)
+    return refuse("it is for another group or collective");
+  const auto checked = pattern::check(std::move(*parsed));
+  if (!checked) return refuse(checked.error().message);
+  return versions_.prepare(proposal.version, proposal.extra_epochs,
+                           std::make_shared<const Program>(*checked, rank_));
+}
+
+bool TunedCollective::propose(std::uint32_t version, const pattern::CheckedPattern& proposal,
+                              std::int32_t extra_epochs) {
+  return versions_.prepare(version, extra_epochs, std::make_shared<const Program>(proposal, rank_));
+}
+
+bool TunedCollective::agrees_by_itself() const {
+  return collective_ != Collective::kReduce && collective_ != Collective::kBroadcast;
+}
+
+pattern::Pattern default_pattern(Collective collective, pattern::Rank ranks, pattern::Rank root) {
+  switch (collective) {
+    case Collective::kAllReduce:
+      return pattern::double_tree_allreduce(ranks);
+    case Collective::kAllGather:
+      return pattern::ring_allgather(ranks);
+    case Collective::kReduceScatter:
+      return pattern::ring_reduce_scatter(ranks);
+    case Collective::kReduce:
+      return pattern::binomial_reduce(ranks, root);
+    case Collective::kBroadcast:
+      return pattern::binomial_broadcast(ranks, root);
+  }
+  REACT_CHECK(false, "no such collective");
+  return {};
+}
+
+}  // namespace react::runtime
