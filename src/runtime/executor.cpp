@@ -29,6 +29,7 @@ Executor::Executor(Transport& transport, const Clock& clock, Rank rank, Rank ran
       timeout_(timeout),
       interrupted_(std::move(interrupted)),
       links_(static_cast<std::size_t>(ranks) * transport.lanes()),
+      expected_(static_cast<std::size_t>(ranks)),
       barrier_heard_(static_cast<std::size_t>(barrier_rounds(ranks))) {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     links_[i].peer = static_cast<Rank>(i) / transport.lanes();
@@ -75,6 +76,11 @@ void Executor::begin(const EpochWork& work) {
   for (std::int32_t s = 0; s < slices; ++s)
     for (const std::int32_t first : first_unit_)
       if (s == 0 || units_[static_cast<std::size_t>(first + s)].range.count > 0) advance(first + s);
+  resume_links();
+}
+
+// What was parked may be what is wanted now; what failed may be missed now.
+void Executor::resume_links() {
   for (LinkState& state : links_) {
     if (!state.parked && !state.failure) continue;
     state.parked = false;
@@ -239,10 +245,12 @@ Result<void> Executor::run_barrier(std::uint32_t number) {
     if (auto heard = run_until([&] { return expected.number >= number; }); !heard) return heard;
     barrier_agreed_ = std::min(barrier_agreed_, expected.prepared[number % 2]);
   }
-  return run_until([this] {
-    return std::all_of(links_.begin(), links_.end(),
-                       [](const LinkState& state) { return state.outgoing.empty(); });
-  });
+  return run_until([this] { return all_sent(); });
+}
+
+bool Executor::all_sent() const {
+  return std::all_of(links_.begin(), links_.end(),
+                     [](const LinkState& state) { return state.outgoing.empty(); });
 }
 
 void Executor::send_header(Rank peer, const MessageHeader& header) {

@@ -41,6 +41,18 @@ struct EpochWork {
   std::uint32_t prepared = 0;  // highest pattern version that this rank has prepared
 };
 
+// Bytes for or from one peer. Not owned.
+struct OutgoingTransfer {
+  Rank peer = 0;
+  const std::byte* data = nullptr;
+  std::size_t bytes = 0;
+};
+struct IncomingTransfer {
+  Rank peer = 0;
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+};
+
 class Executor {
  public:
   // `interrupted` is asked after every wait; an error it returns ends the epoch (abort, known death).
@@ -50,6 +62,12 @@ class Executor {
   // Runs the epoch to its end. Returns the lowest `prepared` among all ranks whose data reached this one: for
   // patterns in which everyone's data reaches everyone, the same number on every rank.
   Result<std::uint32_t> run(const EpochWork& work);
+
+  // Direct transfers among peers, all at once, without a pattern: at most one to and one from each, never to oneself.
+  // `epoch`: as EpochWork::epoch where every rank takes part (kExchange); for kPoint, transfers of two ranks match in the
+  // order of their calls, and `epoch` is not looked at.
+  Result<void> exchange(MessageKind kind, std::uint32_t epoch, std::span<const OutgoingTransfer> sends,
+                        std::span<const IncomingTransfer> receives);
 
   // Returns, once every rank has called it, the lowest `prepared` among all ranks. Dissemination: ceil(log2 N) rounds
   // of one header.
@@ -110,6 +128,7 @@ class Executor {
   };
 
   void begin(const EpochWork& work);
+  void resume_links();
   Result<void> run_barrier(std::uint32_t number);
   Result<void> run_until(const std::function<bool()>& finished);
   Result<void> take_events(Nanoseconds limit);
@@ -121,7 +140,12 @@ class Executor {
   Result<bool> read_payload(LinkState& state);
   Result<bool> dispatch(LinkState& state);
   Result<bool> begin_slice(LinkState& state);
+  Result<bool> begin_piece(LinkState& state);
+  Result<void> finish_message(LinkState& state);
   Result<void> finish_slice(LinkState& state);
+  void finish_piece(LinkState& state);
+  Result<bool> park(LinkState& state);
+  bool all_sent() const;
 
   void advance(std::int32_t unit);
   void start_sends(std::int32_t unit, const Stage& stage);
@@ -161,6 +185,11 @@ class Executor {
   std::vector<std::int32_t> first_unit_;  // per BlockProgram
   std::int64_t units_left_ = 0;
   SlicePool pool_;
+
+  // An exchange under way: its kind, and what is still to come, by peer.
+  std::optional<MessageKind> exchanging_;
+  std::vector<IncomingTransfer> expected_;
+  std::size_t transfers_left_ = 0;
 
   bool in_barrier_ = false;
   std::uint32_t barriers_ = 0;

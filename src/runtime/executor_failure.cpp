@@ -27,6 +27,7 @@ bool Executor::needs(const LinkState& state) const {
   for (std::size_t round = 0; in_barrier_ && lane == 0 && round < barrier_heard_.size(); ++round)
     if (barrier_heard_[round].number < barriers_ && (state.peer + (Rank{1} << round)) % ranks_ == rank_)
       return true;
+  if (exchanging_ && lane == 0 && expected_[static_cast<std::size_t>(state.peer)].bytes > 0) return true;
   if (!running_) return false;
   for (const Unit& unit : units_) {
     const auto& stages = work_.program->blocks()[static_cast<std::size_t>(unit.block_program)].stages;
@@ -98,6 +99,13 @@ Error Executor::timeout_error() const {
       suspect = state.peer, address = state.link->peer_address(), why = "does not take data";
       break;
     }
+  for (const IncomingTransfer& expected : expected_) {
+    if (suspect >= 0 || !exchanging_) break;
+    if (expected.bytes == 0) continue;
+    suspect = expected.peer;
+    address = links_[static_cast<std::size_t>(suspect * transport_.lanes())].link->peer_address();
+    why = fmt::format("owes {} bytes", expected.bytes);
+  }
   for (const Unit& unit : units_) {
     if (suspect >= 0 || !running_) break;
     const auto& stages = work_.program->blocks()[static_cast<std::size_t>(unit.block_program)].stages;

@@ -72,21 +72,29 @@ Result<bool> Executor::dispatch(LinkState& state) {
       break;
     case MessageKind::kData:
       return begin_slice(state);
+    case MessageKind::kExchange:
+    case MessageKind::kPoint:
+      return begin_piece(state);
   }
   state.header_filled = 0;
   last_progress_ = clock_.now();
   return true;
 }
 
+// A message that is not for now stays in its link. Peers may be ahead of this rank, never behind it.
+Result<bool> Executor::park(LinkState& state) {
+  const MessageHeader& header = state.incoming.header;
+  const auto ahead = static_cast<std::int32_t>(header.epoch - work_.epoch);
+  if (header.kind != MessageKind::kPoint && (ahead < 0 || (ahead == 0 && (running_ || exchanging_))))
+    return protocol_error(
+        state, fmt::format("sent a message of epoch {}; do all ranks make the same calls?", header.epoch));
+  state.parked = true;
+  return false;
+}
+
 Result<bool> Executor::begin_slice(LinkState& state) {
   Incoming& in = state.incoming;
-  if (!running_ || in.header.epoch != work_.epoch) {
-    // A peer may be ahead of us by one epoch; outside an epoch, ours to come is the one it is in.
-    if (running_ && in.header.epoch != work_.epoch + 1)
-      return protocol_error(state, fmt::format("sent a message of epoch {}", in.header.epoch));
-    state.parked = true;
-    return false;
-  }
+  if (!running_ || in.header.epoch != work_.epoch) return park(state);
   in.edge = work_.program->edge(in.header.edge);
   if (in.edge == nullptr || !in.edge->receive || in.edge->peer != state.peer)
     return protocol_error(state,
@@ -132,10 +140,16 @@ Result<bool> Executor::read_payload(LinkState& state) {
   const Incoming& in = state.incoming;
   if (!fill(state, {in.target, in.header.size_bytes}, state.payload_filled)) return false;
   state.link->message_received();
-  if (auto finished = finish_slice(state); !finished) return tl::unexpected(finished.error());
+  if (auto finished = finish_message(state); !finished) return tl::unexpected(finished.error());
   state.in_payload = false;
   state.header_filled = 0;
   return true;
+}
+
+Result<void> Executor::finish_message(LinkState& state) {
+  if (state.incoming.header.kind == MessageKind::kData) return finish_slice(state);
+  finish_piece(state);
+  return {};
 }
 
 Result<void> Executor::finish_slice(LinkState& state) {

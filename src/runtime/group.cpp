@@ -14,10 +14,6 @@ using pattern::Collective;
 // More are run, but not tuned: each has a thread on the leader.
 constexpr std::size_t kMostTuned = 64;
 
-void copy(void* to, const void* from, std::size_t bytes) {
-  if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
-}
-
 }  // namespace
 
 Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts parts)
@@ -26,7 +22,8 @@ Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts p
       transport_(std::move(parts.transport)),
       executor_(*transport_, *clock_, options_.rank, options_.ranks, options_.timeout,
                 [this] { return interruption(); }),
-      flow_clock_(*transport_, options_.ranks) {
+      flow_clock_(*transport_, options_.ranks),
+      address_(parts.address) {
   if (options_.ranks < 2 || parts.control.empty()) {
     add_collective(pattern, std::nullopt);
     return;
@@ -46,6 +43,7 @@ Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts p
 }
 
 Group::~Group() {
+  queue_.finish();
   ship_last_epoch();
   if (!interruption()) executor_.announce_leave();
   // The control thread feeds the tuners, the tuners propose through the control plane: first the thread that feeds.
@@ -75,8 +73,6 @@ TunedCollective* Group::numbered(std::uint32_t number) {
 Result<TunedCollective*> Group::tuned_collective(Collective collective, pattern::Rank root) {
   for (const auto& tuned : collectives_)
     if (tuned->collective() == collective && tuned->root() == root) return tuned.get();
-  if (root < 0 || root >= options_.ranks)
-    return invalid(fmt::format("root {} is not one of the {} ranks", root, options_.ranks));
   auto checked = pattern::check(default_pattern(collective, options_.ranks, root));
   if (!checked) return tl::unexpected(checked.error());
   return &add_collective(*checked, std::nullopt);
@@ -104,7 +100,8 @@ Result<void> Group::allreduce(const void* send, void* recv, std::size_t count, E
                               ReduceOp op) {
   const Elements elements{count, type, op};
   if (auto fine = check(recv, elements, true); !fine) return fine;
-  if (send != kInPlace) copy(recv, send, count * size_of(type));
+  const WorkQueue::Turn turn(queue_);
+  if (send != kInPlace) copy_bytes(recv, send, count * size_of(type));
   auto* data = static_cast<std::byte*>(recv);
   if (auto ran = run(Collective::kAllReduce, 0, data, elements); !ran) return ran;
   finish(type, op, data, count, static_cast<std::size_t>(options_.ranks));
@@ -114,9 +111,10 @@ Result<void> Group::allreduce(const void* send, void* recv, std::size_t count, E
 Result<void> Group::allgather(const void* send, void* recv, std::size_t count, ElementType type) {
   const Elements elements{count, type, ReduceOp::kSum};
   if (auto fine = check(recv, elements, false); !fine) return fine;
+  const WorkQueue::Turn turn(queue_);
   auto* data = static_cast<std::byte*>(recv);
   const std::size_t own = count * size_of(type);
-  if (send != kInPlace) copy(data + static_cast<std::size_t>(options_.rank) * own, send, own);
+  if (send != kInPlace) copy_bytes(data + static_cast<std::size_t>(options_.rank) * own, send, own);
   return run(Collective::kAllGather, 0, data, elements);
 }
 
@@ -124,17 +122,18 @@ Result<void> Group::reduce_scatter(const void* send, void* recv, std::size_t cou
                                    ReduceOp op) {
   const Elements elements{count, type, op};
   if (auto fine = check(recv, elements, true); !fine) return fine;
+  const WorkQueue::Turn turn(queue_);
   const std::size_t own = count * size_of(type);
   const auto ranks = static_cast<std::size_t>(options_.ranks);
   auto* data = static_cast<std::byte*>(recv);
   if (send != kInPlace) {
     data = scratch(ranks * own);
-    copy(data, send, ranks * own);
+    copy_bytes(data, send, ranks * own);
   }
   if (auto ran = run(Collective::kReduceScatter, 0, data, elements); !ran) return ran;
   std::byte* part = data + static_cast<std::size_t>(options_.rank) * own;
   finish(type, op, part, count, ranks);
-  if (send != kInPlace) copy(recv, part, own);
+  if (send != kInPlace) copy_bytes(recv, part, own);
   return {};
 }
 
@@ -144,11 +143,12 @@ Result<void> Group::reduce(const void* send, void* recv, std::size_t count, Elem
   const bool is_root = options_.rank == root;
   const bool in_place = send == kInPlace;
   if (auto fine = check(in_place || is_root ? recv : send, elements, true); !fine) return fine;
+  const WorkQueue::Turn turn(queue_);
   const std::size_t bytes = count * size_of(type);
   auto* data = static_cast<std::byte*>(recv);
   // Ranks on the way to the root add what comes by to a copy of their input.
   if (!in_place && !is_root) data = scratch(bytes);
-  if (!in_place) copy(data, send, bytes);
+  if (!in_place) copy_bytes(data, send, bytes);
   if (auto ran = run(Collective::kReduce, root, data, elements); !ran) return ran;
   if (is_root) finish(type, op, data, count, static_cast<std::size_t>(options_.ranks));
   return {};
@@ -157,14 +157,15 @@ Result<void> Group::reduce(const void* send, void* recv, std::size_t count, Elem
 Result<void> Group::broadcast(void* data, std::size_t count, ElementType type, pattern::Rank root) {
   const Elements elements{count, type, ReduceOp::kSum};
   if (auto fine = check(data, elements, false); !fine) return fine;
+  const WorkQueue::Turn turn(queue_);
   return run(Collective::kBroadcast, root, static_cast<std::byte*>(data), elements);
 }
 
 Result<void> Group::run(Collective collective, pattern::Rank root, std::byte* data,
                         const Elements& elements) {
   if (auto error = interruption()) return tl::unexpected(*error);
+  if (auto fine = check_rank(root, "root"); !fine) return fine;
   if (options_.ranks == 1) {
-    if (root != 0) return invalid(fmt::format("root {} is not one of the 1 ranks", root));
     ++epoch_;
     return {};
   }
@@ -225,7 +226,12 @@ Result<void> Group::settle_version(TunedCollective& tuned, std::int64_t epoch,
   return {};
 }
 
+Work Group::start(std::function<Result<void>(ProcessGroup&)> operation) {
+  return queue_.start([this, operation = std::move(operation)] { return operation(*this); });
+}
+
 Result<void> Group::barrier() {
+  const WorkQueue::Turn turn(queue_);
   if (auto error = interruption()) return tl::unexpected(*error);
   if (options_.ranks == 1) return {};
   const auto passed = executor_.barrier(0);

@@ -2,6 +2,7 @@
 // the leader, the tuner, over a transport and a clock that are handed in.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "runtime/executor.h"
 #include "runtime/flow_clock.h"
 #include "runtime/process_group.h"
+#include "runtime/socket_address.h"
 #include "runtime/tuned_collective.h"
 
 namespace react::runtime {
@@ -20,9 +22,19 @@ namespace react::runtime {
 struct GroupParts {
   std::unique_ptr<Clock> clock;
   std::unique_ptr<Transport> transport;
-  std::vector<FileDescriptor> control;  // as Meeting::control; empty: no control plane, no tuning
-  std::optional<Recorder> recorder;     // leader
+  std::vector<FileDescriptor> control;   // as Meeting::control; empty: no control plane, no tuning
+  std::optional<Recorder> recorder;      // leader
+  std::optional<SocketAddress> address;  // where this rank takes data; needed by split()
 };
+
+// ProcessGroup::create(), with the leader's listener already open (or none).
+Result<std::unique_ptr<ProcessGroup>> create_group(GroupOptions options, pattern::CheckedPattern pattern,
+                                                   FileDescriptor leader_listener);
+
+// memcpy that takes null for nothing, and a buffer onto itself.
+inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
+}
 
 class Group final : public ProcessGroup {
  public:
@@ -37,7 +49,22 @@ class Group final : public ProcessGroup {
   Result<void> reduce(const void* send, void* recv, std::size_t count, ElementType type, ReduceOp op,
                       pattern::Rank root) override;
   Result<void> broadcast(void* data, std::size_t count, ElementType type, pattern::Rank root) override;
+  Result<void> alltoall(const void* send, void* recv, std::size_t count, ElementType type) override;
+  Result<void> gather(const void* send, void* recv, std::size_t count, ElementType type,
+                      pattern::Rank root) override;
+  Result<void> scatter(const void* send, void* recv, std::size_t count, ElementType type,
+                       pattern::Rank root) override;
+  Result<void> allgatherv(const void* send, void* recv, std::span<const std::size_t> counts,
+                          ElementType type) override;
+  Result<void> reduce_scatterv(const void* send, void* recv, std::span<const std::size_t> counts,
+                               ElementType type, ReduceOp op) override;
+  Result<void> send(const void* data, std::size_t count, ElementType type, pattern::Rank to) override;
+  Result<void> recv(void* data, std::size_t count, ElementType type, pattern::Rank from) override;
+  Result<void> send_recv(const void* send, std::size_t send_count, pattern::Rank to, void* recv,
+                         std::size_t recv_count, pattern::Rank from, ElementType type) override;
   Result<void> barrier() override;
+  Work start(std::function<Result<void>(ProcessGroup&)> operation) override;
+  Result<std::unique_ptr<ProcessGroup>> split(std::int32_t colour, std::int32_t key) override;
   Result<void> schedule_pattern(std::int64_t epoch, std::uint32_t version,
                                 pattern::CheckedPattern pattern) override;
   void abort(const std::string& reason) override;
@@ -59,6 +86,13 @@ class Group final : public ProcessGroup {
   Result<void> run_epoch(TunedCollective& tuned, std::byte* data, const Elements& elements);
   Result<void> settle_version(TunedCollective& tuned, std::int64_t epoch, std::uint32_t prepared_by_all);
   Result<void> check(const void* data, const Elements& elements, bool reduces) const;
+  Result<void> check_rank(pattern::Rank rank, const char* role) const;
+  // Of allgatherv() and reduce_scatterv(): bytes before each part and, last, in all.
+  Result<std::vector<std::size_t>> offsets_of(std::span<const std::size_t> counts, ElementType type) const;
+  // Every rank takes part.
+  Result<void> exchange(const std::vector<OutgoingTransfer>& sends,
+                        const std::vector<IncomingTransfer>& receives);
+  Result<void> exchange_between(const OutgoingTransfer* send, const IncomingTransfer* recv);
   Result<TunedCollective*> tuned_collective(pattern::Collective collective, pattern::Rank root);
   TunedCollective& add_collective(const pattern::CheckedPattern& initial, std::optional<Recorder> recorder);
   TunedCollective* numbered(std::uint32_t number);
@@ -78,6 +112,8 @@ class Group final : public ProcessGroup {
   std::mutex collectives_mutex_;
   std::unique_ptr<ControlPlane> control_;
   std::vector<std::byte> scratch_;
+  std::optional<SocketAddress> address_;  // where this rank takes data; none in a group of one
+  std::int32_t splits_ = 0;
 
   std::int64_t epoch_ = 0;
   struct Measured {
@@ -88,6 +124,7 @@ class Group final : public ProcessGroup {
   std::optional<Measured> last_epoch_;  // run, not yet shipped
   mutable std::mutex mutex_;
   std::optional<Error> failed_;  // guarded by mutex_
+  WorkQueue queue_;
 };
 
 }  // namespace react::runtime

@@ -85,13 +85,55 @@ TEST(Group, EmptyMessagesCountAsEpochs) {
   });
 }
 
-TEST(Group, RefusesAnotherCollectiveThanItsPattern) {
+TEST(Group, RefusesARootThatDoesNotExist) {
   run_world({pattern::double_tree_allreduce(2), {}}, [](ProcessGroup& group) {
     float value = 1;
     const auto outcome = group.broadcast(&value, 1, ElementType::kFloat32, 7);
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code, ErrorCode::kInvalidInput);
     expect_sums(group, 1, 10);
+  });
+}
+
+TEST(Group, RunsOperationsInTheBackgroundInOrder) {
+  run_world({pattern::double_tree_allreduce(4), {}}, [](ProcessGroup& group) {
+    constexpr int kOperations = 20;
+    std::vector<std::vector<float>> data(kOperations, std::vector<float>(5000));
+    std::vector<Work> works;
+    for (int i = 0; i < kOperations; ++i) {
+      std::vector<float>& own = data[static_cast<std::size_t>(i)];
+      std::fill(own.begin(), own.end(), static_cast<float>(group.rank() + i));
+      works.push_back(group.start([&own](ProcessGroup& g) {
+        return g.allreduce(kInPlace, own.data(), own.size(), ElementType::kFloat32, ReduceOp::kSum);
+      }));
+    }
+    expect_sums(group, 1, 100);  // waits for its turn
+    for (int i = 0; i < kOperations; ++i) {
+      EXPECT_TRUE(works[static_cast<std::size_t>(i)].test());
+      EXPECT_TRUE(works[static_cast<std::size_t>(i)].wait());
+      EXPECT_EQ(data[static_cast<std::size_t>(i)].back(), static_cast<float>(6 + 4 * i));
+    }
+  });
+}
+
+TEST(Group, SplitsByColourAndKey) {
+  run_world({pattern::double_tree_allreduce(5), {}}, [](ProcessGroup& group) {
+    // Ranks 1 and 3, the higher first; 0 and 4; rank 2 stays out.
+    const std::int32_t colour = group.rank() == 2 ? -1 : group.rank() % 2;
+    for (int round = 0; round < 2; ++round) {
+      auto part = group.split(colour, -group.rank());
+      ASSERT_TRUE(part) << part.error().message;
+      ASSERT_EQ(*part == nullptr, group.rank() == 2);
+      if (*part) {
+        EXPECT_EQ((*part)->ranks(), 2);
+        EXPECT_EQ((*part)->rank(), group.rank() > (colour == 1 ? 1 : 0) ? 0 : 1);
+        expect_sums(**part, 3, 1000);
+      }
+      expect_sums(group, 1, 1000);
+    }
+    auto alone = group.split(group.rank(), 0);
+    ASSERT_TRUE(alone) << alone.error().message;
+    expect_sums(**alone, 1, 10);
   });
 }
 

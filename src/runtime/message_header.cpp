@@ -32,7 +32,7 @@ HeaderBytes encode(const MessageHeader& header) {
 
 std::optional<MessageHeader> decode(std::span<const std::byte, kHeaderBytes> bytes) {
   const std::uint32_t kind = get(bytes, 4);
-  if (get(bytes, 0) != kMagic || kind < 1 || kind > 4) return std::nullopt;
+  if (get(bytes, 0) != kMagic || kind < 1 || kind > 6) return std::nullopt;
   return MessageHeader{static_cast<MessageKind>(kind),
                        get(bytes, 8),
                        get(bytes, 12),

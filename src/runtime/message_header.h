@@ -12,14 +12,23 @@
 
 namespace react::runtime {
 
-enum class MessageKind : std::uint8_t { kData = 1, kBarrier = 2, kAbort = 3, kLeave = 4 };
+enum class MessageKind : std::uint8_t {
+  kData = 1,  // a slice of an edge of a pattern
+  kBarrier = 2,
+  kAbort = 3,
+  kLeave = 4,
+  kExchange =
+      5,       // a piece of a direct transfer within a collective without a pattern (AllToAll, Gather, ...)
+  kPoint = 6,  // a piece of a Send
+};
 
 struct MessageHeader {
   MessageKind kind = MessageKind::kData;
-  std::uint32_t epoch = 0;  // kBarrier: the barrier's number; low 32 bits
+  std::uint32_t epoch = 0;  // kBarrier: the barrier's number; low 32 bits; kPoint: 0
   std::uint32_t edge = 0;   // flat edge number; kBarrier: the round; kAbort: the rank at fault
-  std::uint32_t block = 0;  // position in the edge's list of blocks
-  std::uint32_t slice = 0;
+  std::uint32_t block =
+      0;  // position in the edge's list of blocks; kExchange, kPoint: with `slice` as its upper
+  std::uint32_t slice = 0;       // half, the bytes of the transfer from this piece on
   std::uint32_t size_bytes = 0;  // of the payload that follows
   std::uint32_t prepared = 0;    // lowest "highest prepared version" among the ranks heard of
 

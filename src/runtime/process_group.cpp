@@ -44,7 +44,8 @@ Result<SocketAddress> data_address(const GroupOptions& options, const SocketAddr
   return address->with_port(0);
 }
 
-Result<GroupParts> connect(const GroupOptions& options, const pattern::CheckedPattern& pattern) {
+Result<GroupParts> connect(const GroupOptions& options, const pattern::CheckedPattern& pattern,
+                           FileDescriptor leader_listener) {
   const Deadline deadline = std::chrono::steady_clock::now() + options.timeout;
   const auto leader = SocketAddress::resolve(options.leader_address);
   if (!leader) return tl::unexpected(leader.error());
@@ -64,7 +65,7 @@ Result<GroupParts> connect(const GroupOptions& options, const pattern::CheckedPa
   meeting_options.group_name = options.group_name;
   meeting_options.pattern_fingerprint = fingerprint(pattern, options);
   meeting_options.deadline = deadline;
-  auto meeting = meet(meeting_options);
+  auto meeting = meet(meeting_options, std::move(leader_listener));
   if (!meeting) return tl::unexpected(meeting.error());
 
   tcp::MeshOptions mesh;
@@ -79,6 +80,7 @@ Result<GroupParts> connect(const GroupOptions& options, const pattern::CheckedPa
   GroupParts parts;
   parts.transport = std::move(*transport);
   parts.control = std::move(meeting->control);
+  parts.address = *listening;
   return parts;
 }
 
@@ -95,12 +97,17 @@ class NoTransport final : public Transport {
 
 Result<std::unique_ptr<ProcessGroup>> ProcessGroup::create(GroupOptions options,
                                                            pattern::CheckedPattern pattern) {
+  return create_group(std::move(options), std::move(pattern), {});
+}
+
+Result<std::unique_ptr<ProcessGroup>> create_group(GroupOptions options, pattern::CheckedPattern pattern,
+                                                   FileDescriptor leader_listener) {
   if (auto valid = validate(options, pattern); !valid) return tl::unexpected(valid.error());
   GroupParts parts;
   if (options.ranks == 1) {
     parts.transport = std::make_unique<NoTransport>();
   } else {
-    auto connected = connect(options, pattern);
+    auto connected = connect(options, pattern, std::move(leader_listener));
     if (!connected) return tl::unexpected(connected.error());
     parts = std::move(*connected);
   }

@@ -1,6 +1,6 @@
 // A process group: the ranks of one job that run collectives together, from patterns, and tune them.
 //
-// Life: create() on every rank (blocks until all have met), collectives by one thread at a time, then
+// Life: create() on every rank (blocks until all have met), collectives in the same order on every rank, then
 // destruction, or abort() from any thread, which makes the running and all later calls fail on every rank.
 // A group owns its connections and threads. Two groups share nothing and do not block each other.
 //
@@ -12,12 +12,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/result.h"
 #include "base/units.h"
 #include "pattern/checker.h"
 #include "runtime/reduction/element.h"
+#include "runtime/work_queue.h"
 #include "tuner/controller.h"
 
 namespace react::runtime {
@@ -52,7 +54,7 @@ class ProcessGroup {
   static Result<std::unique_ptr<ProcessGroup>> create(GroupOptions options, pattern::CheckedPattern pattern);
   virtual ~ProcessGroup() = default;
 
-  // Collectives. All block. Every rank makes the same calls in the same order, with the same counts, types,
+  // Collectives. All block; start() runs any of them in the background. Every rank makes the same calls in the same order, with the same counts, types,
   // operations and roots; `send` may differ only in being kInPlace. Counts are in elements and may be 0. Buffers of one
   // call do not overlap except as said. Each collective (and root) has its own pattern, which is tuned on its own.
 
@@ -73,8 +75,43 @@ class ProcessGroup {
                               pattern::Rank root) = 0;
   // Everybody's data[count] becomes the root's.
   virtual Result<void> broadcast(void* data, std::size_t count, ElementType type, pattern::Rank root) = 0;
+  // Without patterns: every pair of ranks exchanges its part directly, all pairs at once. Not tuned.
+
+  // recv[ranks * count]: part r becomes rank r's part for this rank. kInPlace: recv holds what is sent, and a copy of it is
+  // kept meanwhile.
+  virtual Result<void> alltoall(const void* send, void* recv, std::size_t count, ElementType type) = 0;
+  // The root's recv[ranks * count] becomes all send[count]; others may pass null. kInPlace at the root: its part is in
+  // its place.
+  virtual Result<void> gather(const void* send, void* recv, std::size_t count, ElementType type,
+                              pattern::Rank root) = 0;
+  // recv[count] becomes part `rank` of the root's send[ranks * count]; others may pass null for send. At the root a null
+  // recv leaves its part where it is.
+  virtual Result<void> scatter(const void* send, void* recv, std::size_t count, ElementType type,
+                               pattern::Rank root) = 0;
+  // allgather() and reduce_scatter() with a count for each rank, the same list on all. reduce_scatterv adds in the order
+  // of ranks and keeps a buffer of the caller's part times ranks meanwhile; it has no kInPlace.
+  virtual Result<void> allgatherv(const void* send, void* recv, std::span<const std::size_t> counts,
+                                  ElementType type) = 0;
+  virtual Result<void> reduce_scatterv(const void* send, void* recv, std::span<const std::size_t> counts,
+                                       ElementType type, ReduceOp op) = 0;
+  // Between two ranks, matched in the order of their calls; the others take no part. send() may return before the peer
+  // has called recv(). Two ranks that both send much first wait for each other until the time-out: use send_recv().
+  virtual Result<void> send(const void* data, std::size_t count, ElementType type, pattern::Rank to) = 0;
+  virtual Result<void> recv(void* data, std::size_t count, ElementType type, pattern::Rank from) = 0;
+  virtual Result<void> send_recv(const void* send, std::size_t send_count, pattern::Rank to, void* recv,
+                                 std::size_t recv_count, pattern::Rank from, ElementType type) = 0;
+
   // Returns once every rank has called it. Sends nothing but headers.
   virtual Result<void> barrier() = 0;
+
+  // Runs `operation`, which may call any of the above, in the group's own thread, after everything that was started or
+  // called before; later calls wait for it. Its buffers must live, untouched, until the work has ended.
+  virtual Work start(std::function<Result<void>(ProcessGroup&)> operation) = 0;
+
+  // New groups, each of the ranks that pass the same colour, ordered by key and then by rank here; a negative colour gets
+  // none (null). Called by every rank. A new group shares nothing with this one but its options, starts with
+  // default_pattern()s and writes no trace.
+  virtual Result<std::unique_ptr<ProcessGroup>> split(std::int32_t colour, std::int32_t key) = 0;
 
   // From `epoch` on, runs `pattern` as version `version` of create()'s collective; for experiments that script their
   // patterns. `epoch` counts that collective's runs, from 0. The caller makes the same call on every rank before that epoch; the tuner must be off.

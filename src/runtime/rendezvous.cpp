@@ -8,6 +8,8 @@
 #include "runtime/rendezvous_leader.h"
 #include "runtime/rendezvous_member.h"
 
+#include <utility>
+
 namespace react::runtime {
 namespace {
 
@@ -54,9 +56,9 @@ std::string describe_ranks(const std::vector<pattern::Rank>& ranks) {
   return text;
 }
 
-Result<Meeting> meet(const MeetingOptions& options) {
+Result<Meeting> meet(const MeetingOptions& options, FileDescriptor listener) {
   if (const auto fit = check_options(options); !fit) return tl::unexpected(fit.error());
-  if (options.rank == 0) return meet_as_leader(options);
+  if (options.rank == 0) return meet_as_leader(options, std::move(listener));
   return meet_as_member(options);
 }
 

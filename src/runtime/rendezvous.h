@@ -48,7 +48,8 @@ struct Meeting {
 
 // Errors are one line: kTimeout names the ranks that are missing (Error::rank is the first), kInvalidInput
 // says why this rank was turned away or why the options cannot be met.
-Result<Meeting> meet(const MeetingOptions& options);
+// `listener`: the leader's, already open at leader_address; none: opened here.
+Result<Meeting> meet(const MeetingOptions& options, FileDescriptor listener = {});
 
 // "rank 3", "ranks 1-5, 7": ascending ranks for a line of text, at most a dozen items.
 std::string describe_ranks(const std::vector<pattern::Rank>& ranks);

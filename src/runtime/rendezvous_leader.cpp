@@ -46,17 +46,14 @@ struct Seat {
 
 class Leader {
  public:
-  explicit Leader(const MeetingOptions& options)
-      : options_(options), started_(steady_clock::now()), seats_(static_cast<std::size_t>(options.ranks)) {}
+  Leader(const MeetingOptions& options, FileDescriptor listener)
+      : options_(options),
+        started_(steady_clock::now()),
+        listener_(std::move(listener)),
+        seats_(static_cast<std::size_t>(options.ranks)) {}
 
   Result<Meeting> run() {
-    auto listener = listen_at(options_.leader_address);
-    if (!listener) {
-      return fail(ErrorCode::kSystem,
-                  fmt::format("rank 0 {}; the leader address must be one of rank 0's host",
-                              listener.error().message));
-    }
-    listener_ = std::move(*listener);
+    if (auto listening = listen(); !listening) return tl::unexpected(listening.error());
     while (!missing().empty()) {
       if (steady_clock::now() >= options_.deadline) return timed_out();
       if (const auto turned = turn(); !turned) return tl::unexpected(turned.error());
@@ -65,6 +62,17 @@ class Leader {
   }
 
  private:
+  Result<void> listen() {
+    if (listener_) return {};
+    auto listener = listen_at(options_.leader_address);
+    if (!listener) {
+      return fail(ErrorCode::kSystem,
+                  fmt::format("rank 0 {}; the leader address must be one of rank 0's host",
+                              listener.error().message));
+    }
+    listener_ = std::move(*listener);
+    return {};
+  }
   // Waits for something to happen and deals with it.
   Result<void> turn();
   Result<void> accept_guests();
@@ -261,8 +269,8 @@ tl::unexpected<Error> Leader::timed_out() {
 
 }  // namespace
 
-Result<Meeting> meet_as_leader(const MeetingOptions& options) {
-  if (options.ranks > 1) return Leader(options).run();
+Result<Meeting> meet_as_leader(const MeetingOptions& options, FileDescriptor listener) {
+  if (options.ranks > 1) return Leader(options, std::move(listener)).run();
   Meeting alone;
   alone.data_addresses.push_back(options.data_address);
   alone.control.emplace_back();

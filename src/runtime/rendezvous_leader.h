@@ -6,6 +6,6 @@
 namespace react::runtime {
 
 // `options` have been checked by meet(). A group of one rank meets without a socket.
-Result<Meeting> meet_as_leader(const MeetingOptions& options);
+Result<Meeting> meet_as_leader(const MeetingOptions& options, FileDescriptor listener);
 
 }  // namespace react::runtime

@@ -14,6 +14,7 @@ using pattern::Rank;
 constexpr double kShowing = 0.9;
 constexpr double kShownInTime = 0.5;
 constexpr double kClearlySlower = 1.10;
+constexpr double kMuchSlower = 1.20;
 constexpr std::size_t kFewestEpochs = 3;
 constexpr std::int32_t kQuietBatchesBeforeRestore = 2;
 constexpr std::int32_t kPersistentBatches = 4;
@@ -105,7 +106,7 @@ void BestPolicy::judge(const Batch& batch, Assessment& assessment) {
   if (assessment.congested) {
     assessment.new_state =
         failures_ == 0 ? markedly_different(network_, searched_in_) : other_links(network_, searched_in_);
-    assessment.sure = is_sure(batch.epochs.size(), known && slower >= kClearlySlower);
+    assessment.sure = is_sure(batch.epochs.size(), slower);
     if (assessment.new_state) admission_.forget_refusals();
     quiet_batches_ = 0;
   } else {
@@ -123,13 +124,15 @@ double BestPolicy::least_slowdown() const {
   return std::max(parameters_.estimated_gain, kShownInTime * (time_ / quiet_time_ - 1));
 }
 
+// `slower`: than this pattern's time without congestion; 0: not known. Two witnesses, flows and time, are proof enough.
 // After changes that failed, doubtful causes have to show for longer. The last two epochs of a batch may have been slow
 // by accident.
-bool BestPolicy::is_sure(std::size_t epochs, bool clearly_slower) const {
+bool BestPolicy::is_sure(std::size_t epochs, double slower) const {
   const std::vector<Cause>& causes = estimator_.causes();
   return std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
     if (epochs < kFewestEpochs && cause.batches < 2) return false;
-    if (strong(cause) && (clearly_slower || failures_ == 0)) return true;
+    if (strong(cause) && (slower >= kClearlySlower || failures_ == 0)) return true;
+    if (slower >= kMuchSlower && cause.steady && cause.share <= kPersistentShare) return true;
     return cause.share <= kShowing && cause.batches >= (strong(cause) ? 1 : 2) + failures_;
   });
 }

@@ -40,7 +40,7 @@ class BestPolicy final : public SearchPolicy {
                                             std::span<const RateStatistics> rates) const;
   void judge(const Batch& batch, Assessment& assessment);
   double least_slowdown() const;
-  bool is_sure(std::size_t epochs, bool clearly_slower) const;
+  bool is_sure(std::size_t epochs, double slower) const;
   bool is_persistent() const;
   std::string causes_in_words() const;
   std::vector<pattern::Rank> congested_ranks() const;
