@@ -1,6 +1,7 @@
 #include "pattern/generators.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 
@@ -40,14 +41,6 @@ const std::array<Generator, 8> kGenerators{{
     {Collective::kBroadcast, "binomial", [](Rank n, Rank root) { return binomial_broadcast(n, root); }, few},
 }};
 
-std::string algorithms_for(Collective collective) {
-  std::string names;
-  for (const Generator& generator : kGenerators)
-    if (generator.collective == collective)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", generator.algorithm);
-  return names;
-}
-
 Result<void> check_request(const Generator& generator, Rank ranks, Rank root) {
   if (ranks < 2 || ranks > kMaxRanks)
     return invalid(fmt::format("{} ranks: must be 2 to {}", ranks, kMaxRanks));
@@ -72,7 +65,14 @@ Result<Pattern> generate(Collective collective, std::string_view algorithm, Rank
     return generator.make(ranks, root);
   }
   return invalid(fmt::format("no algorithm \"{}\" for {}: there is {}", algorithm, name_of(collective),
-                             algorithms_for(collective)));
+                             fmt::join(algorithms_of(collective), ", ")));
+}
+
+std::vector<std::string_view> algorithms_of(Collective collective) {
+  std::vector<std::string_view> names;
+  for (const Generator& generator : kGenerators)
+    if (generator.collective == collective) names.push_back(generator.algorithm);
+  return names;
 }
 
 Result<Collective> collective_from_name(std::string_view name) {

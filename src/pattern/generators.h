@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "pattern/pattern.h"
@@ -33,6 +34,9 @@ Pattern binomial_reduce(Rank ranks, Rank root);
 
 // By the names of the command line ("allreduce", "double-tree"); the error lists what there is.
 Result<Pattern> generate(Collective collective, std::string_view algorithm, Rank ranks, Rank root);
+
+// The names generate() knows for a collective.
+std::vector<std::string_view> algorithms_of(Collective collective);
 
 Result<Collective> collective_from_name(std::string_view name);
 std::string_view name_of(Collective collective);

@@ -16,7 +16,7 @@ constexpr std::size_t kMostTuned = 64;
 
 }  // namespace
 
-Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts parts)
+Group::Group(GroupOptions options, std::optional<pattern::CheckedPattern> pattern, GroupParts parts)
     : options_(std::move(options)),
       clock_(std::move(parts.clock)),
       transport_(std::move(parts.transport)),
@@ -25,7 +25,7 @@ Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts p
       flow_clock_(*transport_, options_.ranks),
       address_(parts.address) {
   if (options_.ranks < 2 || parts.control.empty()) {
-    add_collective(pattern, std::nullopt);
+    if (pattern) given_ = &add_collective(*pattern, std::nullopt);
     return;
   }
   ControlHandlers handlers;
@@ -39,7 +39,7 @@ Group::Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts p
   handlers.on_failure = [this] { transport_->wake(); };
   control_ = std::make_unique<ControlPlane>(options_.rank, std::move(parts.control), options_.timeout,
                                             *clock_, std::move(handlers));
-  add_collective(pattern, std::move(parts.recorder));
+  if (pattern) given_ = &add_collective(*pattern, std::move(parts.recorder));
 }
 
 Group::~Group() {
@@ -68,14 +68,6 @@ TunedCollective& Group::add_collective(const pattern::CheckedPattern& initial,
 TunedCollective* Group::numbered(std::uint32_t number) {
   const std::lock_guard lock(collectives_mutex_);
   return number < collectives_.size() ? collectives_[number].get() : nullptr;
-}
-
-Result<TunedCollective*> Group::tuned_collective(Collective collective, pattern::Rank root) {
-  for (const auto& tuned : collectives_)
-    if (tuned->collective() == collective && tuned->root() == root) return tuned.get();
-  auto checked = pattern::check(default_pattern(collective, options_.ranks, root));
-  if (!checked) return tl::unexpected(checked.error());
-  return &add_collective(*checked, std::nullopt);
 }
 
 Result<void> Group::check(const void* data, const Elements& elements, bool reduces) const {
@@ -166,13 +158,15 @@ Result<void> Group::run(Collective collective, pattern::Rank root, std::byte* da
   if (auto error = interruption()) return tl::unexpected(*error);
   if (auto fine = check_rank(root, "root"); !fine) return fine;
   if (options_.ranks == 1) {
-    ++epoch_;
+    ++completed_;
     return {};
   }
-  auto tuned = tuned_collective(collective, root);
-  if (!tuned) return tl::unexpected(tuned.error());
-  if (elements.count > 0) return run_epoch(**tuned, data, elements);
-  ++epoch_;
+  if (elements.count > 0) {
+    auto tuned = tuned_collective(collective, root, elements);
+    if (!tuned) return tl::unexpected(tuned.error());
+    if (auto ran = run_epoch(**tuned, data, elements); !ran) return ran;
+  }
+  ++completed_;
   return {};
 }
 
@@ -241,7 +235,9 @@ Result<void> Group::barrier() {
 
 Result<void> Group::schedule_pattern(std::int64_t epoch, std::uint32_t version,
                                      pattern::CheckedPattern pattern) {
-  TunedCollective& tuned = *collectives_.front();
+  if (given_ == nullptr)
+    return invalid("the group was created without a pattern, so there is none to replace");
+  TunedCollective& tuned = *given_;
   const pattern::Pattern& wanted = pattern.pattern();
   if (wanted.collective != tuned.collective() || wanted.ranks != options_.ranks ||
       wanted.root != tuned.root())

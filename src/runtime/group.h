@@ -15,6 +15,7 @@
 #include "runtime/process_group.h"
 #include "runtime/socket_address.h"
 #include "runtime/tuned_collective.h"
+#include "tuner/algorithm_choice.h"
 
 namespace react::runtime {
 
@@ -28,7 +29,8 @@ struct GroupParts {
 };
 
 // ProcessGroup::create(), with the leader's listener already open (or none).
-Result<std::unique_ptr<ProcessGroup>> create_group(GroupOptions options, pattern::CheckedPattern pattern,
+Result<std::unique_ptr<ProcessGroup>> create_group(GroupOptions options,
+                                                   std::optional<pattern::CheckedPattern> pattern,
                                                    FileDescriptor leader_listener);
 
 // memcpy that takes null for nothing, and a buffer onto itself.
@@ -38,7 +40,8 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
 
 class Group final : public ProcessGroup {
  public:
-  Group(GroupOptions options, pattern::CheckedPattern pattern, GroupParts parts);
+  // No pattern: every collective's algorithm is chosen by size.
+  Group(GroupOptions options, std::optional<pattern::CheckedPattern> pattern, GroupParts parts);
   ~Group() override;
 
   Result<void> allreduce(const void* send, void* recv, std::size_t count, ElementType type,
@@ -69,8 +72,8 @@ class Group final : public ProcessGroup {
                                 pattern::CheckedPattern pattern) override;
   void abort(const std::string& reason) override;
 
-  std::int64_t epochs() const override { return epoch_; }
-  std::uint32_t version() const override { return collectives_.front()->versions().version(); }
+  std::int64_t epochs() const override { return completed_; }
+  std::uint32_t version() const override { return given_ ? given_->versions().version() : 0; }
   pattern::Rank rank() const override { return options_.rank; }
   pattern::Rank ranks() const override { return options_.ranks; }
 
@@ -92,8 +95,15 @@ class Group final : public ProcessGroup {
   // Every rank takes part.
   Result<void> exchange(const std::vector<OutgoingTransfer>& sends,
                         const std::vector<IncomingTransfer>& receives);
+  // A whole collective made of one exchange.
+  Result<void> transfer(const std::vector<OutgoingTransfer>& sends,
+                        const std::vector<IncomingTransfer>& receives);
   Result<void> exchange_between(const OutgoingTransfer* send, const IncomingTransfer* recv);
-  Result<TunedCollective*> tuned_collective(pattern::Collective collective, pattern::Rank root);
+  Result<TunedCollective*> tuned_collective(pattern::Collective collective, pattern::Rank root,
+                                            const Elements& elements);
+  Result<TunedCollective*> choose(pattern::Collective collective, pattern::Rank root,
+                                  const Elements& elements);
+  Result<void> measure_links();
   TunedCollective& add_collective(const pattern::CheckedPattern& initial, std::optional<Recorder> recorder);
   TunedCollective* numbered(std::uint32_t number);
   std::byte* scratch(std::size_t bytes);
@@ -106,16 +116,27 @@ class Group final : public ProcessGroup {
   std::unique_ptr<Transport> transport_;
   Executor executor_;
   FlowClock flow_clock_;
-  // By number; [0] is that of create()'s pattern. Grows by the thread that runs collectives, under collectives_mutex_;
+  // By number. Grows by the thread that runs collectives, under collectives_mutex_;
   // the control thread looks entries up under it.
   std::vector<std::unique_ptr<TunedCollective>> collectives_;
   std::mutex collectives_mutex_;
+  TunedCollective* given_ = nullptr;  // that of create()'s pattern
+  // What was chosen for messages of 2^(k-1) to 2^k bytes.
+  struct Chosen {
+    pattern::Collective collective;
+    pattern::Rank root;
+    int size_log2;
+    TunedCollective* tuned;
+  };
+  std::vector<Chosen> chosen_;
+  std::optional<tuner::LinkSpeed> link_speed_;  // the same on every rank
   std::unique_ptr<ControlPlane> control_;
   std::vector<std::byte> scratch_;
   std::optional<SocketAddress> address_;  // where this rank takes data; none in a group of one
   std::int32_t splits_ = 0;
 
-  std::int64_t epoch_ = 0;
+  std::int64_t epoch_ = 0;  // operations begun, as message headers count them
+  std::int64_t completed_ = 0;
   struct Measured {
     messages::FlowReport share;
     std::shared_ptr<const Program> program;

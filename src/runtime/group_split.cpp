@@ -52,10 +52,7 @@ Result<std::unique_ptr<ProcessGroup>> Group::split(std::int32_t colour, std::int
   options.group_name = fmt::format("{}/{}.{}", options_.group_name, splits_, colour);
   options.trace_path.clear();
   if (options.rank != 0) listener = FileDescriptor();
-  auto checked =
-      pattern::check(default_pattern(pattern::Collective::kAllReduce, std::max(options.ranks, 2), 0));
-  if (!checked) return tl::unexpected(checked.error());
-  return create_group(std::move(options), std::move(*checked), std::move(listener));
+  return create_group(std::move(options), std::nullopt, std::move(listener));
 }
 
 }  // namespace react::runtime

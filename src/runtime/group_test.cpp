@@ -22,6 +22,7 @@ struct World {
   pattern::Pattern pattern;
   GroupOptions options;
   std::string host = "127.0.0.1";
+  bool by_size = false;  // no pattern given
 };
 
 void run_world(const World& world, const std::function<void(ProcessGroup&)>& body) {
@@ -35,7 +36,7 @@ void run_world(const World& world, const std::function<void(ProcessGroup&)>& bod
       options.rank = rank;
       options.ranks = world.pattern.ranks;
       options.leader_address = SocketAddress::from_host(world.host, port)->to_string();
-      auto group = ProcessGroup::create(options, *checked);
+      auto group = world.by_size ? ProcessGroup::create(options) : ProcessGroup::create(options, *checked);
       ASSERT_TRUE(group) << group.error().message;
       body(**group);
     });
@@ -113,6 +114,24 @@ TEST(Group, RunsOperationsInTheBackgroundInOrder) {
       EXPECT_TRUE(works[static_cast<std::size_t>(i)].wait());
       EXPECT_EQ(data[static_cast<std::size_t>(i)].back(), static_cast<float>(6 + 4 * i));
     }
+  });
+}
+
+// Algorithms differ in their numbers of steps; whatever was chosen, the sums are right at every size.
+TEST(Group, ChoosesAlgorithmsBySize) {
+  World world{pattern::double_tree_allreduce(4), {}};
+  world.by_size = true;
+  run_world(world, [](ProcessGroup& group) {
+    for (const std::size_t count : {1u, 100u, 20'000u, 1'000'000u, 100u}) {
+      expect_sums(group, 2, count);
+      std::vector<float> all(4 * count, static_cast<float>(group.rank()));
+      ASSERT_TRUE(group.allgather(kInPlace, all.data(), count, ElementType::kFloat32));
+      EXPECT_EQ(all.front(), 0);
+      EXPECT_EQ(all.back(), 3);
+    }
+    EXPECT_EQ(group.epochs(), 15);
+    EXPECT_EQ(group.version(), 0u);
+    EXPECT_FALSE(group.schedule_pattern(0, 1, *pattern::check(pattern::double_tree_allreduce(4))));
   });
 }
 

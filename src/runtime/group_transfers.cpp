@@ -22,11 +22,18 @@ Result<void> Group::exchange(const std::vector<OutgoingTransfer>& sends,
                              const std::vector<IncomingTransfer>& receives) {
   if (auto error = interruption()) return tl::unexpected(*error);
   ship_last_epoch();
-  const auto epoch = static_cast<std::uint32_t>(epoch_++);
   if (options_.ranks == 1) return {};
+  const auto epoch = static_cast<std::uint32_t>(epoch_++);
   auto done = executor_.exchange(MessageKind::kExchange, epoch, sends, receives);
   if (!done) return give_up(done.error());
   return {};
+}
+
+Result<void> Group::transfer(const std::vector<OutgoingTransfer>& sends,
+                             const std::vector<IncomingTransfer>& receives) {
+  auto done = exchange(sends, receives);
+  if (done) ++completed_;
+  return done;
 }
 
 Result<void> Group::exchange_between(const OutgoingTransfer* send, const IncomingTransfer* recv) {
@@ -58,7 +65,7 @@ Result<void> Group::alltoall(const void* send, void* recv, std::size_t count, El
     sends.push_back({next, from + at(next) * part, part});
     receives.push_back({next, to + at(next) * part, part});
   }
-  return exchange(sends, receives);
+  return transfer(sends, receives);
 }
 
 Result<void> Group::gather(const void* send, void* recv, std::size_t count, ElementType type,
@@ -68,13 +75,13 @@ Result<void> Group::gather(const void* send, void* recv, std::size_t count, Elem
   if (auto fine = check(is_root ? recv : send, {count, type, ReduceOp::kSum}, false); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   const std::size_t part = count * size_of(type);
-  if (!is_root) return exchange({{root, static_cast<const std::byte*>(send), part}}, {});
+  if (!is_root) return transfer({{root, static_cast<const std::byte*>(send), part}}, {});
   auto* to = static_cast<std::byte*>(recv);
   if (send != kInPlace) copy_bytes(to + at(root) * part, send, part);
   std::vector<IncomingTransfer> receives;
   for (pattern::Rank rank = 0; rank < options_.ranks; ++rank)
     if (rank != root) receives.push_back({rank, to + at(rank) * part, part});
-  return exchange({}, receives);
+  return transfer({}, receives);
 }
 
 Result<void> Group::scatter(const void* send, void* recv, std::size_t count, ElementType type,
@@ -84,13 +91,13 @@ Result<void> Group::scatter(const void* send, void* recv, std::size_t count, Ele
   if (auto fine = check(is_root ? send : recv, {count, type, ReduceOp::kSum}, false); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   const std::size_t part = count * size_of(type);
-  if (!is_root) return exchange({}, {{root, static_cast<std::byte*>(recv), part}});
+  if (!is_root) return transfer({}, {{root, static_cast<std::byte*>(recv), part}});
   const auto* from = static_cast<const std::byte*>(send);
   if (recv != nullptr) copy_bytes(recv, from + at(root) * part, part);
   std::vector<OutgoingTransfer> sends;
   for (pattern::Rank rank = 0; rank < options_.ranks; ++rank)
     if (rank != root) sends.push_back({rank, from + at(rank) * part, part});
-  return exchange(sends, {});
+  return transfer(sends, {});
 }
 
 Result<std::vector<std::size_t>> Group::offsets_of(std::span<const std::size_t> counts,
@@ -124,7 +131,7 @@ Result<void> Group::allgatherv(const void* send, void* recv, std::span<const std
     sends.push_back({next, own, part(options_.rank)});
     receives.push_back({next, to + (*offsets)[at(next)], part(next)});
   }
-  return exchange(sends, receives);
+  return transfer(sends, receives);
 }
 
 Result<void> Group::reduce_scatterv(const void* send, void* recv, std::span<const std::size_t> counts,
@@ -145,7 +152,7 @@ Result<void> Group::reduce_scatterv(const void* send, void* recv, std::span<cons
     sends.push_back({next, from + (*offsets)[at(next)], (*offsets)[at(next) + 1] - (*offsets)[at(next)]});
     receives.push_back({next, parts + at(next) * own, own});
   }
-  if (auto done = exchange(sends, receives); !done) return done;
+  if (auto done = transfer(sends, receives); !done) return done;
   copy_bytes(recv, parts, own);
   for (std::size_t rank = 1; rank < at(options_.ranks); ++rank)
     combine(type, op, static_cast<std::byte*>(recv), parts + rank * own, count);

@@ -13,20 +13,22 @@ namespace react::runtime {
 namespace {
 
 // FNV-1a, 64 bits: tells patterns apart that differ by mistake, no defence against malice.
-std::uint64_t fingerprint(const pattern::CheckedPattern& pattern, const GroupOptions& options) {
+std::uint64_t fingerprint(const std::optional<pattern::CheckedPattern>& pattern,
+                          const GroupOptions& options) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const std::string text = fmt::format("{} slices {} lanes {}", pattern::to_json(pattern.pattern()),
-                                       options.slices, options.lanes);
+  const std::string text =
+      fmt::format("{} slices {} lanes {}", pattern ? pattern::to_json(pattern->pattern()) : "by size",
+                  options.slices, options.lanes);
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return hash;
 }
 
-Result<void> validate(const GroupOptions& options, const pattern::CheckedPattern& pattern) {
+Result<void> validate(const GroupOptions& options, const std::optional<pattern::CheckedPattern>& pattern) {
   if (options.ranks < 1 || options.rank < 0 || options.rank >= options.ranks)
     return invalid(fmt::format("rank {} of {} ranks does not exist", options.rank, options.ranks));
-  if (options.ranks > 1 && pattern.pattern().ranks != options.ranks)
-    return invalid(
-        fmt::format("the pattern is for {} ranks, the group has {}", pattern.pattern().ranks, options.ranks));
+  if (pattern && options.ranks > 1 && pattern->pattern().ranks != options.ranks)
+    return invalid(fmt::format("the pattern is for {} ranks, the group has {}", pattern->pattern().ranks,
+                               options.ranks));
   if (options.lanes < 1 || options.lanes > 64)
     return invalid(fmt::format("lanes must be 1..64, not {}", options.lanes));
   if (options.slices < 0 || options.slices > 4096)
@@ -44,7 +46,7 @@ Result<SocketAddress> data_address(const GroupOptions& options, const SocketAddr
   return address->with_port(0);
 }
 
-Result<GroupParts> connect(const GroupOptions& options, const pattern::CheckedPattern& pattern,
+Result<GroupParts> connect(const GroupOptions& options, const std::optional<pattern::CheckedPattern>& pattern,
                            FileDescriptor leader_listener) {
   const Deadline deadline = std::chrono::steady_clock::now() + options.timeout;
   const auto leader = SocketAddress::resolve(options.leader_address);
@@ -100,7 +102,12 @@ Result<std::unique_ptr<ProcessGroup>> ProcessGroup::create(GroupOptions options,
   return create_group(std::move(options), std::move(pattern), {});
 }
 
-Result<std::unique_ptr<ProcessGroup>> create_group(GroupOptions options, pattern::CheckedPattern pattern,
+Result<std::unique_ptr<ProcessGroup>> ProcessGroup::create(GroupOptions options) {
+  return create_group(std::move(options), std::nullopt, {});
+}
+
+Result<std::unique_ptr<ProcessGroup>> create_group(GroupOptions options,
+                                                   std::optional<pattern::CheckedPattern> pattern,
                                                    FileDescriptor leader_listener) {
   if (auto valid = validate(options, pattern); !valid) return tl::unexpected(valid.error());
   GroupParts parts;

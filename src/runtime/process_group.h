@@ -49,8 +49,11 @@ struct GroupOptions {
 
 class ProcessGroup {
  public:
-  // `pattern`: what its collective (and root) starts with; the others start with default_pattern(). Must be the same on
-  // every rank; a fingerprint is compared when they meet.
+  // Every collective starts with the standard algorithm that the cost model finds fastest for the size of the call, at the
+  // latency and bandwidth that the ranks measure among themselves before the first one (some milliseconds).
+  static Result<std::unique_ptr<ProcessGroup>> create(GroupOptions options);
+  // `pattern`: what its collective (and root) starts with whatever the size. Must be the same on every rank; a fingerprint
+  // is compared when they meet.
   static Result<std::unique_ptr<ProcessGroup>> create(GroupOptions options, pattern::CheckedPattern pattern);
   virtual ~ProcessGroup() = default;
 
@@ -109,8 +112,8 @@ class ProcessGroup {
   virtual Work start(std::function<Result<void>(ProcessGroup&)> operation) = 0;
 
   // New groups, each of the ranks that pass the same colour, ordered by key and then by rank here; a negative colour gets
-  // none (null). Called by every rank. A new group shares nothing with this one but its options, starts with
-  // default_pattern()s and writes no trace.
+  // none (null). Called by every rank. A new group shares nothing with this one but its options, chooses its algorithms
+  // by size and writes no trace.
   virtual Result<std::unique_ptr<ProcessGroup>> split(std::int32_t colour, std::int32_t key) = 0;
 
   // From `epoch` on, runs `pattern` as version `version` of create()'s collective; for experiments that script their
@@ -120,8 +123,8 @@ class ProcessGroup {
 
   virtual void abort(const std::string& reason) = 0;
 
-  virtual std::int64_t epochs() const = 0;    // collectives completed (barriers do not count)
-  virtual std::uint32_t version() const = 0;  // that create()'s collective ran last
+  virtual std::int64_t epochs() const = 0;    // collectives completed (barriers, Send and Recv do not count)
+  virtual std::uint32_t version() const = 0;  // that create()'s collective ran last; 0 without a pattern
   virtual pattern::Rank rank() const = 0;
   virtual pattern::Rank ranks() const = 0;
 };

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "base/check.h"
 #include "pattern/generators.h"
 #include "pattern/json.h"
 #include "runtime/log.h"
@@ -20,6 +19,7 @@ TunedCollective::TunedCollective(std::uint32_t number, pattern::Rank rank,
       ranks_(initial.pattern().ranks),
       root_(initial.pattern().root),
       collective_(initial.pattern().collective),
+      algorithm_(initial.pattern().algorithm),
       versions_(std::make_shared<const Program>(initial, rank)) {}
 
 void TunedCollective::tune(const pattern::CheckedPattern& initial, const tuner::Parameters& parameters,
@@ -65,23 +65,6 @@ bool TunedCollective::propose(std::uint32_t version, const pattern::CheckedPatte
 
 bool TunedCollective::agrees_by_itself() const {
   return collective_ != Collective::kReduce && collective_ != Collective::kBroadcast;
-}
-
-pattern::Pattern default_pattern(Collective collective, pattern::Rank ranks, pattern::Rank root) {
-  switch (collective) {
-    case Collective::kAllReduce:
-      return pattern::double_tree_allreduce(ranks);
-    case Collective::kAllGather:
-      return pattern::ring_allgather(ranks);
-    case Collective::kReduceScatter:
-      return pattern::ring_reduce_scatter(ranks);
-    case Collective::kReduce:
-      return pattern::binomial_reduce(ranks, root);
-    case Collective::kBroadcast:
-      return pattern::binomial_broadcast(ranks, root);
-  }
-  REACT_CHECK(false, "no such collective");
-  return {};
 }
 
 }  // namespace react::runtime

@@ -1,7 +1,7 @@
 // One collective of a process group with everything that changes over its life: the pattern versions, the epoch
 // counter and, on the leader, the tuner.
 //
-// A group has one per collective (and root) that it has been called with, numbered in the order of the first calls,
+// A group has one per collective, root and algorithm that its calls have needed, numbered in the order of the first calls,
 // which is the same on every rank; the number names it on the control plane.
 //
 // Threads: prepare() and add() from the control thread, propose() from the tuner's; the rest from the thread that
@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "runtime/leader_tuner.h"
 #include "runtime/messages.h"
@@ -37,6 +38,7 @@ class TunedCollective {
   std::uint32_t number() const { return number_; }
   pattern::Collective collective() const { return collective_; }
   pattern::Rank root() const { return root_; }
+  const std::string& algorithm() const { return algorithm_; }  // of the initial pattern
   // Every rank learns from every epoch what all have prepared, since everyone's data reaches everyone.
   bool agrees_by_itself() const;
   VersionSwitch& versions() { return versions_; }
@@ -50,12 +52,9 @@ class TunedCollective {
   const std::uint32_t number_;
   const pattern::Rank rank_, ranks_, root_;
   const pattern::Collective collective_;
+  const std::string algorithm_;
   VersionSwitch versions_;
   std::unique_ptr<LeaderTuner> tuner_;
 };
-
-// The pattern with which a collective starts where the caller gives none: double binary trees for AllReduce, rings for
-// AllGather and ReduceScatter, binomial trees for Reduce and Broadcast.
-pattern::Pattern default_pattern(pattern::Collective collective, pattern::Rank ranks, pattern::Rank root);
 
 }  // namespace react::runtime
