@@ -73,6 +73,28 @@ struct BitXor {
   }
 };
 
+// Truth values as 0 and 1.
+struct LogicalAnd {
+  template <class D, class V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
+    const auto both = hn::And(hn::Ne(a, hn::Zero(d)), hn::Ne(b, hn::Zero(d)));
+    return hn::IfThenElseZero(both, hn::Set(d, 1));
+  }
+};
+struct LogicalOr {
+  template <class D, class V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
+    return hn::IfThenElseZero(hn::Ne(hn::Or(a, b), hn::Zero(d)), hn::Set(d, 1));
+  }
+};
+struct LogicalXor {
+  template <class D, class V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
+    const auto one = hn::Xor(hn::Ne(a, hn::Zero(d)), hn::Ne(b, hn::Zero(d)));
+    return hn::IfThenElseZero(one, hn::Set(d, 1));
+  }
+};
+
 template <class T, class Op>
 HWY_ATTR void combine_vectors(std::byte* target_bytes, const std::byte* source_bytes, std::size_t count) {
   using M = Memory<T>;
@@ -103,36 +125,6 @@ struct ScalarProd {
         static_cast<U>(std::uint64_t{static_cast<U>(a)} * std::uint64_t{static_cast<U>(b)}));
   }
 };
-struct LogicalAnd {
-  template <class T>
-  HWY_INLINE HWY_ATTR T operator()(T a, T b) const {
-    return static_cast<T>((a != 0) & (b != 0));
-  }
-};
-struct LogicalOr {
-  template <class T>
-  HWY_INLINE HWY_ATTR T operator()(T a, T b) const {
-    return static_cast<T>((a != 0) | (b != 0));
-  }
-};
-struct LogicalXor {
-  template <class T>
-  HWY_INLINE HWY_ATTR T operator()(T a, T b) const {
-    return static_cast<T>((a != 0) != (b != 0));
-  }
-};
-
-template <class T>
-struct Complex {
-  T real, imaginary;
-};
-struct ComplexProd {
-  template <class T>
-  HWY_INLINE HWY_ATTR Complex<T> operator()(Complex<T> a, Complex<T> b) const {
-    return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
-  }
-};
-
 template <class T, class Op>
 HWY_ATTR void combine_scalars(std::byte* HWY_RESTRICT target, const std::byte* HWY_RESTRICT source,
                               std::size_t count) {
@@ -144,6 +136,33 @@ HWY_ATTR void combine_scalars(std::byte* HWY_RESTRICT target, const std::byte* H
     std::memcpy(target + i * sizeof(T), &a, sizeof(T));
   }
 }
+
+#if HWY_TARGET == HWY_SCALAR  // one lane: no pairs in a vector
+template <class T>
+HWY_ATTR void multiply_complex(std::byte* target, const std::byte* source, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    T a[2], b[2];
+    std::memcpy(a, target + i * sizeof(a), sizeof(a));
+    std::memcpy(b, source + i * sizeof(b), sizeof(b));
+    const T product[2] = {a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]};
+    std::memcpy(target + i * sizeof(a), product, sizeof(a));
+  }
+}
+#else
+// Of vectors of (real, imaginary) pairs.
+struct ComplexProd {
+  template <class D, class V>
+  HWY_INLINE HWY_ATTR V operator()(D d, V a, V b) const {
+    const auto by_real = hn::Mul(hn::DupEven(a), b);
+    const auto by_imaginary = hn::Mul(hn::DupOdd(a), hn::Reverse2(d, b));
+    return hn::OddEven(hn::Add(by_real, by_imaginary), hn::Sub(by_real, by_imaginary));
+  }
+};
+template <class T>
+HWY_ATTR void multiply_complex(std::byte* target, const std::byte* source, std::size_t count) {
+  combine_vectors<T, ComplexProd>(target, source, 2 * count);
+}
+#endif
 
 // A complex number is added as its two parts.
 template <class T>
@@ -208,11 +227,11 @@ template <class T>
 Combine find_logical(ReduceOp op) {
   switch (op) {
     case ReduceOp::kLogicalAnd:
-      return combine_scalars<T, LogicalAnd>;
+      return combine_vectors<T, LogicalAnd>;
     case ReduceOp::kLogicalOr:
-      return combine_scalars<T, LogicalOr>;
+      return combine_vectors<T, LogicalOr>;
     case ReduceOp::kLogicalXor:
-      return combine_scalars<T, LogicalXor>;
+      return combine_vectors<T, LogicalXor>;
     default:
       return nullptr;
   }
@@ -243,7 +262,7 @@ Combine find_integer(ReduceOp op) {
 
 template <class T>
 Combine find_complex(ReduceOp op) {
-  return op == ReduceOp::kProd ? combine_scalars<Complex<T>, ComplexProd> : add_complex<T>;
+  return op == ReduceOp::kProd ? multiply_complex<T> : add_complex<T>;
 }
 
 // Bits of a byte that is 0 or 1 are its truth value.
