@@ -25,7 +25,8 @@ const std::map<std::string, std::set<std::string>> kMayUse = {
     {"runtime", {"base", "pattern", "tuner"}},
     {"report", {"base", "pattern", "tuner"}},
     {"lab", {"base", "pattern", "tuner", "runtime", "report"}},
-    {"cli", {"base", "pattern", "tuner", "runtime", "report", "lab"}},
+    {"perf", {"base", "pattern", "tuner", "runtime"}},
+    {"cli", {"base", "pattern", "tuner", "runtime", "report", "lab", "perf"}},
 };
 
 std::vector<fs::path> sources() {

@@ -5,6 +5,7 @@
 #include "cli/info_command.h"
 #include "cli/lab_command.h"
 #include "cli/pattern_command.h"
+#include "cli/perf_command.h"
 #include "cli/replay_command.h"
 
 int main(int argc, char** argv) {
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   react::cli::add_pattern_command(app, exit_code);
   react::cli::add_lab_command(app, exit_code);
+  react::cli::add_perf_command(app, exit_code);
   react::cli::add_replay_command(app, exit_code);
   react::cli::add_info_command(app, exit_code);
   try {

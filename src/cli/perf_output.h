@@ -1,0 +1,25 @@
+// What `react perf` prints: nccl-tests' table, a line as soon as it is measured, or one JSON document at the end.
+#pragma once
+
+#include <vector>
+
+#include "cli/perf_options.h"
+#include "perf/measurement.h"
+
+namespace react::cli {
+
+class PerfOutput {
+ public:
+  // Borrows the plan, which must outlive it.
+  explicit PerfOutput(const PerfPlan& plan) : plan_(plan) {}
+
+  void begin() const;
+  void add(const perf::Row& row);
+  void finish(const perf::Totals& totals) const;
+
+ private:
+  const PerfPlan& plan_;
+  std::vector<perf::Row> rows_;
+};
+
+}  // namespace react::cli
