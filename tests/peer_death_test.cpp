@@ -27,11 +27,13 @@ struct Verdict {  // what a rank writes into its pipe when its job has ended
 };
 
 // Runs collectives until one fails; says "running" once, through `ready`, when the group is in full swing.
-void rank_process(pattern::Rank rank, std::uint16_t port, int ready, int verdict_pipe) {
+void rank_process(pattern::Rank rank, std::uint16_t port, int ready, int verdict_pipe,
+                  const char* transport) {
   GroupOptions options;
   options.rank = rank;
   options.ranks = kRanks;
   options.leader_address = "127.0.0.1:" + std::to_string(port);
+  options.transport = transport;
   options.timeout = kTimeout;
   const auto checked = pattern::check(pattern::double_tree_allreduce(kRanks));
   auto group = ProcessGroup::create(options, *checked);
@@ -52,10 +54,10 @@ void rank_process(pattern::Rank rank, std::uint16_t port, int ready, int verdict
   }
 }
 
-class PeerDeath : public testing::TestWithParam<std::tuple<int, pattern::Rank>> {};
+class PeerDeath : public testing::TestWithParam<std::tuple<int, pattern::Rank, const char*>> {};
 
 TEST_P(PeerDeath, IsNamedByEveryOtherRank) {
-  const auto [signal, victim] = GetParam();
+  const auto [signal, victim, transport] = GetParam();
   std::uint16_t port;
   {
     const auto listener = listen_at(*SocketAddress::parse("127.0.0.1:0"));
@@ -72,7 +74,7 @@ TEST_P(PeerDeath, IsNamedByEveryOtherRank) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       alarm(60);
-      rank_process(rank, port, ready[1], verdict[1]);
+      rank_process(rank, port, ready[1], verdict[1], transport);
     }
     close(verdict[1]);
     children[static_cast<std::size_t>(rank)] = child;
@@ -101,10 +103,12 @@ TEST_P(PeerDeath, IsNamedByEveryOtherRank) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, PeerDeath,
-                         testing::Combine(testing::Values(SIGKILL, SIGSTOP), testing::Values(0, 2)),
+                         testing::Combine(testing::Values(SIGKILL, SIGSTOP), testing::Values(0, 2),
+                                          testing::Values("tcp", "shm")),
                          [](const auto& test) {
                            return std::string(std::get<0>(test.param) == SIGKILL ? "Killed" : "Stopped") +
-                                  "Rank" + std::to_string(std::get<1>(test.param));
+                                  "Rank" + std::to_string(std::get<1>(test.param)) + "Over" +
+                                  std::get<2>(test.param);
                          });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Whole groups over TCP on the loopback interface, a thread per rank.
+// Whole groups on the loopback interface, a thread per rank, over each transport.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,7 +25,13 @@ struct World {
   bool by_size = false;  // no pattern given
 };
 
-void run_world(const World& world, const std::function<void(ProcessGroup&)>& body) {
+// Over the transport of the test's name.
+class Group : public testing::TestWithParam<const char*> {
+ protected:
+  void run_world(const World& world, const std::function<void(ProcessGroup&)>& body) const;
+};
+
+void Group::run_world(const World& world, const std::function<void(ProcessGroup&)>& body) const {
   const auto checked = pattern::check(world.pattern);
   ASSERT_TRUE(checked) << checked.error().message;
   const auto port = free_port(world.host.c_str());
@@ -33,6 +39,7 @@ void run_world(const World& world, const std::function<void(ProcessGroup&)>& bod
   for (pattern::Rank rank = 0; rank < world.pattern.ranks; ++rank)
     threads.emplace_back([&, rank] {
       GroupOptions options = world.options;
+      options.transport = GetParam();
       options.rank = rank;
       options.ranks = world.pattern.ranks;
       options.leader_address = SocketAddress::from_host(world.host, port)->to_string();
@@ -55,7 +62,7 @@ void expect_sums(ProcessGroup& group, int epochs, std::size_t count) {
   }
 }
 
-TEST(Group, AllReducesOverTcp) {
+TEST_P(Group, AllReduces) {
   for (const pattern::Rank ranks : {2, 3, 4, 8})
     run_world({pattern::double_tree_allreduce(ranks), {}}, [](ProcessGroup& group) {
       expect_sums(group, 20, 100003);
@@ -63,13 +70,13 @@ TEST(Group, AllReducesOverTcp) {
     });
 }
 
-TEST(Group, RunsOverIpv6) {
+TEST_P(Group, RunsOverIpv6) {
   if (!listen_at(*SocketAddress::from_host("::1", 0))) GTEST_SKIP() << "no IPv6 on this machine";
   run_world({pattern::ring_allreduce(3), {}, "::1"},
             [](ProcessGroup& group) { expect_sums(group, 3, 1000); });
 }
 
-TEST(Group, OneRankNeedsNobody) {
+TEST_P(Group, OneRankNeedsNobody) {
   GroupOptions options;
   auto group = ProcessGroup::create(options, *pattern::check(pattern::double_tree_allreduce(2)));
   ASSERT_TRUE(group) << group.error().message;
@@ -78,7 +85,7 @@ TEST(Group, OneRankNeedsNobody) {
   EXPECT_EQ(value, 3);
 }
 
-TEST(Group, EmptyMessagesCountAsEpochs) {
+TEST_P(Group, EmptyMessagesCountAsEpochs) {
   run_world({pattern::double_tree_allreduce(3), {}}, [](ProcessGroup& group) {
     EXPECT_TRUE(group.allreduce(kInPlace, nullptr, 0, ElementType::kFloat32, ReduceOp::kSum));
     expect_sums(group, 2, 1);
@@ -86,7 +93,7 @@ TEST(Group, EmptyMessagesCountAsEpochs) {
   });
 }
 
-TEST(Group, RefusesARootThatDoesNotExist) {
+TEST_P(Group, RefusesARootThatDoesNotExist) {
   run_world({pattern::double_tree_allreduce(2), {}}, [](ProcessGroup& group) {
     float value = 1;
     const auto outcome = group.broadcast(&value, 1, ElementType::kFloat32, 7);
@@ -96,7 +103,7 @@ TEST(Group, RefusesARootThatDoesNotExist) {
   });
 }
 
-TEST(Group, RunsOperationsInTheBackgroundInOrder) {
+TEST_P(Group, RunsOperationsInTheBackgroundInOrder) {
   run_world({pattern::double_tree_allreduce(4), {}}, [](ProcessGroup& group) {
     constexpr int kOperations = 20;
     std::vector<std::vector<float>> data(kOperations, std::vector<float>(5000));
@@ -118,7 +125,7 @@ TEST(Group, RunsOperationsInTheBackgroundInOrder) {
 }
 
 // Algorithms differ in their numbers of steps; whatever was chosen, the sums are right at every size.
-TEST(Group, ChoosesAlgorithmsBySize) {
+TEST_P(Group, ChoosesAlgorithmsBySize) {
   World world{pattern::double_tree_allreduce(4), {}};
   world.by_size = true;
   run_world(world, [](ProcessGroup& group) {
@@ -135,7 +142,7 @@ TEST(Group, ChoosesAlgorithmsBySize) {
   });
 }
 
-TEST(Group, SplitsByColourAndKey) {
+TEST_P(Group, SplitsByColourAndKey) {
   run_world({pattern::double_tree_allreduce(5), {}}, [](ProcessGroup& group) {
     // Ranks 1 and 3, the higher first; 0 and 4; rank 2 stays out.
     const std::int32_t colour = group.rank() == 2 ? -1 : group.rank() % 2;
@@ -156,7 +163,7 @@ TEST(Group, SplitsByColourAndKey) {
   });
 }
 
-TEST(Group, ScheduledPatternsTakeEffectAtOneEpochOnAllRanks) {
+TEST_P(Group, ScheduledPatternsTakeEffectAtOneEpochOnAllRanks) {
   World world{pattern::double_tree_allreduce(8), {}};
   world.options.parameters.policy = tuner::Policy::kOff;
   run_world(world, [&](ProcessGroup& group) {
@@ -169,7 +176,7 @@ TEST(Group, ScheduledPatternsTakeEffectAtOneEpochOnAllRanks) {
   });
 }
 
-TEST(Group, AnAbortEndsTheOthersWithAnError) {
+TEST_P(Group, AnAbortEndsTheOthersWithAnError) {
   World world{pattern::double_tree_allreduce(4), {}};
   world.options.timeout = std::chrono::seconds(20);
   run_world(world, [](ProcessGroup& group) {
@@ -187,7 +194,7 @@ TEST(Group, AnAbortEndsTheOthersWithAnError) {
   });
 }
 
-TEST(Group, BarriersHoldEveryoneBack) {
+TEST_P(Group, BarriersHoldEveryoneBack) {
   std::atomic<int> arrived{0};
   run_world({pattern::double_tree_allreduce(5), {}}, [&](ProcessGroup& group) {
     for (int round = 1; round <= 50; ++round) {
@@ -197,6 +204,59 @@ TEST(Group, BarriersHoldEveryoneBack) {
     }
   });
 }
+
+TEST(GroupOptions, RefusesATransportThatDoesNotExist) {
+  GroupOptions options;
+  options.transport = "pigeon";
+  const auto group = ProcessGroup::create(options);
+  ASSERT_FALSE(group);
+  EXPECT_EQ(group.error().code, ErrorCode::kInvalidInput);
+  EXPECT_NE(group.error().message.find("pigeon"), std::string::npos);
+}
+
+// Threads of a rank that does not share memory, and of ranks that would.
+TEST(GroupOptions, RanksMayDifferInTheirTransport) {
+  const auto checked = pattern::check(pattern::ring_allreduce(4));
+  const auto port = free_port("127.0.0.1");
+  std::vector<std::thread> threads;
+  for (pattern::Rank rank = 0; rank < 4; ++rank)
+    threads.emplace_back([&, rank] {
+      GroupOptions options;
+      options.rank = rank;
+      options.ranks = 4;
+      options.leader_address = SocketAddress::from_host("127.0.0.1", port)->to_string();
+      options.transport = rank == 2 ? "tcp" : "auto";
+      auto group = ProcessGroup::create(options, *checked);
+      ASSERT_TRUE(group) << group.error().message;
+      expect_sums(**group, 10, 100003);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(GroupOptions, SharedMemoryAloneRefusesRanksThatItDoesNotReach) {
+  const auto port = free_port("127.0.0.1");
+  std::vector<std::thread> threads;
+  for (pattern::Rank rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      GroupOptions options;
+      options.rank = rank;
+      options.ranks = 2;
+      options.leader_address = SocketAddress::from_host("127.0.0.1", port)->to_string();
+      options.transport = rank == 0 ? "tcp" : "shm";
+      options.timeout = std::chrono::seconds(2);
+      const auto group = ProcessGroup::create(options);
+      ASSERT_FALSE(group);
+      if (rank == 1) {
+        EXPECT_EQ(group.error().rank, 0);
+        EXPECT_NE(group.error().message.find("does not reach rank 0"), std::string::npos)
+            << group.error().message;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, Group, testing::Values("tcp", "shm"),
+                         [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace react::runtime

@@ -1,4 +1,4 @@
-// Wires a group over TCP: a listener for data, the meeting at the leader, the mesh of data links.
+// Wires a group: a listener for data, the meeting at the leader, the data links.
 #include "runtime/process_group.h"
 
 #include <fmt/format.h>
@@ -6,8 +6,8 @@
 #include "pattern/json.h"
 #include "runtime/group.h"
 #include "runtime/network_interface.h"
+#include "runtime/open_transport.h"
 #include "runtime/rendezvous.h"
-#include "runtime/tcp/tcp_transport.h"
 
 namespace react::runtime {
 namespace {
@@ -33,6 +33,7 @@ Result<void> validate(const GroupOptions& options, const std::optional<pattern::
     return invalid(fmt::format("lanes must be 1..64, not {}", options.lanes));
   if (options.slices < 0 || options.slices > 4096)
     return invalid(fmt::format("slices must be 0 (by size) or 1..4096, not {}", options.slices));
+  if (auto kind = transport_kind(options.transport); !kind) return tl::unexpected(kind.error());
   if (options.timeout <= Nanoseconds(0)) return invalid("the time-out must be positive");
   return {};
 }
@@ -53,36 +54,37 @@ Result<GroupParts> connect(const GroupOptions& options, const std::optional<patt
   if (!leader) return tl::unexpected(leader.error());
   const auto local = data_address(options, *leader);
   if (!local) return tl::unexpected(local.error());
-  auto listener = listen_at(*local);
-  if (!listener) return tl::unexpected(listener.error());
-  const auto listening = SocketAddress::local_of(listener->get());
-  if (!listening) return tl::unexpected(listening.error());
+  TransportOptions wanted;
+  wanted.kind = *transport_kind(options.transport);
+  auto listeners = DataListeners::open(*local, wanted.kind);
+  if (!listeners) return tl::unexpected(listeners.error());
 
   MeetingOptions meeting_options;
   meeting_options.rank = options.rank;
   meeting_options.ranks = options.ranks;
   meeting_options.leader_address = *leader;
   meeting_options.control_interface = options.control_interface;
-  meeting_options.data_address = *listening;
+  meeting_options.data_address = listeners->address;
   meeting_options.group_name = options.group_name;
   meeting_options.pattern_fingerprint = fingerprint(pattern, options);
   meeting_options.deadline = deadline;
   auto meeting = meet(meeting_options, std::move(leader_listener));
   if (!meeting) return tl::unexpected(meeting.error());
 
-  tcp::MeshOptions mesh;
+  tcp::MeshOptions& mesh = wanted.mesh;
   mesh.rank = options.rank;
   mesh.addresses = meeting->data_addresses;
   mesh.lanes = options.lanes;
   mesh.session = meeting->session;
   mesh.congestion_control = options.congestion_control;
   mesh.deadline = deadline;
-  auto transport = tcp::TcpTransport::connect(mesh, std::move(*listener));
+  const SocketAddress address = listeners->address;
+  auto transport = open_transport(wanted, std::move(*listeners));
   if (!transport) return tl::unexpected(transport.error());
   GroupParts parts;
   parts.transport = std::move(*transport);
   parts.control = std::move(meeting->control);
-  parts.address = *listening;
+  parts.address = address;
   return parts;
 }
 

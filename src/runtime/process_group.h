@@ -38,6 +38,9 @@ struct GroupOptions {
   std::string data_interface;
   std::string control_interface;
   Nanoseconds timeout = std::chrono::seconds(30);
+  // "auto": shared memory to the ranks on this host, TCP to the others; "tcp"; "shm": refuses ranks on other hosts. Each
+  // rank on a host shares 2 * lanes rings of 1 MiB (fewer bytes in large groups) with each other.
+  std::string transport = "auto";
   std::int32_t slices = 0;  // pipelining units per chunk graph; 0: chosen by size; 1: store and forward
   std::int32_t lanes = 2;   // connections per pair of ranks; chunk graph c uses lane c mod lanes
   std::string congestion_control;  // of the data connections; empty: the system's

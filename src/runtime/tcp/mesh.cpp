@@ -29,6 +29,10 @@ static_assert(sizeof(LinkHello) == 24);
 
 std::string reason() { return std::generic_category().message(errno); }
 
+bool is_elsewhere(const MeshOptions& options, Rank peer) {
+  return !options.elsewhere.empty() && options.elsewhere[static_cast<std::size_t>(peer)];
+}
+
 Result<void> prepare(int socket, const MeshOptions& options) {
   const int on = 1;
   if (setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
@@ -73,8 +77,9 @@ class Acceptor {
  public:
   Acceptor(const MeshOptions& options, FileDescriptor listener, std::vector<MeshSocket>& mesh)
       : options_(options), listener_(std::move(listener)), mesh_(mesh) {
-    const auto ranks = static_cast<std::int32_t>(options.addresses.size());
-    missing_ = (ranks - 1 - options.rank) * options.lanes;
+    const auto ranks = static_cast<Rank>(options.addresses.size());
+    for (Rank peer = options.rank + 1; peer < ranks; ++peer)
+      if (!is_elsewhere(options, peer)) missing_ += options.lanes;
   }
 
   Result<void> run() {
@@ -117,7 +122,8 @@ class Acceptor {
     std::memcpy(&hello, newcomer.bytes.data(), sizeof hello);
     const auto ranks = static_cast<std::int32_t>(options_.addresses.size());
     if (hello.magic != kMagic || hello.session != options_.session || hello.rank <= options_.rank ||
-        hello.rank >= ranks || hello.lane >= static_cast<std::uint32_t>(options_.lanes))
+        hello.rank >= ranks || is_elsewhere(options_, hello.rank) ||
+        hello.lane >= static_cast<std::uint32_t>(options_.lanes))
       return false;
     MeshSocket& place = mesh_[static_cast<std::size_t>(hello.rank * options_.lanes) + hello.lane];
     if (place.socket || !prepare(newcomer.socket.get(), options_)) return false;
@@ -130,7 +136,7 @@ class Acceptor {
   Result<void> missing() const {
     for (std::size_t i = 0; i < mesh_.size(); ++i) {
       const auto peer = static_cast<Rank>(i) / options_.lanes;
-      if (peer > options_.rank && !mesh_[i].socket)
+      if (peer > options_.rank && !mesh_[i].socket && !is_elsewhere(options_, peer))
         return fail(ErrorCode::kPeerFailed,
                     fmt::format("rank {} at {} opened no data connection within the time-out", peer,
                                 options_.addresses[static_cast<std::size_t>(peer)].to_string()),
@@ -152,7 +158,7 @@ Result<std::vector<MeshSocket>> connect_mesh(const MeshOptions& options, FileDes
   std::vector<MeshSocket> mesh(options.addresses.size() * static_cast<std::size_t>(options.lanes));
   // Every listener is open already, so connecting needs nobody's accept: no order of ranks can lock up.
   for (Rank peer = 0; peer < options.rank; ++peer)
-    for (std::int32_t lane = 0; lane < options.lanes; ++lane) {
+    for (std::int32_t lane = 0; lane < options.lanes && !is_elsewhere(options, peer); ++lane) {
       auto socket = connect_to(options, peer, lane);
       if (!socket) return tl::unexpected(socket.error());
       mesh[static_cast<std::size_t>(peer * options.lanes + lane)] = std::move(*socket);

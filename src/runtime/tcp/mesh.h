@@ -13,7 +13,7 @@ struct MeshSocket {
   std::uint64_t written_bytes = 0;  // since stamps were enabled
 };
 
-// peer * lanes + lane; own entries are empty. See TcpTransport::connect.
+// peer * lanes + lane; own entries, and those of ranks elsewhere, are empty. See TcpTransport::connect.
 Result<std::vector<MeshSocket>> connect_mesh(const MeshOptions& options, FileDescriptor listener);
 
 }  // namespace react::runtime::tcp

@@ -17,6 +17,7 @@ struct MeshOptions {
   Rank rank = 0;
   std::vector<SocketAddress> addresses;  // where each rank listens for data, by rank
   std::int32_t lanes = 1;
+  std::vector<bool> elsewhere;     // ranks reached by other means, by rank; empty: none
   std::uint64_t session = 0;       // agreed at the rendezvous; strangers do not know it
   std::string congestion_control;  // empty: the system's
   Deadline deadline{};
@@ -24,7 +25,7 @@ struct MeshOptions {
 
 class TcpTransport final : public Transport {
  public:
-  // Connects every pair of ranks once per lane: the higher rank connects to the lower one. Strangers that reach
+  // Connects every pair of ranks, but for those `elsewhere`, once per lane: the higher rank connects to the lower one. Strangers that reach
   // the listener are turned away. The error names the rank that could not be reached or did not come.
   static Result<std::unique_ptr<TcpTransport>> connect(const MeshOptions& options, FileDescriptor listener);
 
@@ -32,6 +33,8 @@ class TcpTransport final : public Transport {
   Link& link(Rank peer, std::int32_t lane) override;
   Result<void> wait(Nanoseconds limit, std::vector<LinkEvent>& events) override;
   void wake() override;
+  // Readable (poll, epoll) while wait() would return at once.
+  int descriptor() const { return epoll_.get(); }
 
  private:
   TcpTransport(std::int32_t lanes, std::vector<std::unique_ptr<TcpLink>> links);

@@ -1,0 +1,35 @@
+// How a rank that sleeps is woken by its neighbours: an eventfd, rung only when the rank has said that it sleeps.
+//
+// The sleeper sets its flag, then looks at the rings once more, then sleeps. The neighbour changes a ring, then
+// looks at the flag. All four steps are sequentially consistent, so at least one of the two sees the other's: no wake-up is
+// lost, and a rank that is awake costs its neighbours no system call.
+//
+// Thread-safe.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace react::runtime::shm {
+
+// What a sleeping rank wants to be woken for, as bits; 0: it is awake.
+inline constexpr std::uint32_t kForData = 1;
+inline constexpr std::uint32_t kForRoom = 2;
+
+// A neighbour's doorbell. Not owned.
+struct Doorbell {
+  std::atomic<std::uint32_t>* asleep = nullptr;  // in shared memory
+  int eventfd = -1;
+
+  // After a change to a ring that a sleeper may wait for.
+  void ring_for(std::uint32_t reason) const {
+    if ((asleep->load() & reason) == 0 || (asleep->exchange(0) & reason) == 0) return;
+    const std::uint64_t one = 1;
+    // Fails only when the counter is full, and then the sleeper is woken anyway.
+    [[maybe_unused]] const auto written = ::write(eventfd, &one, sizeof one);
+  }
+};
+
+}  // namespace react::runtime::shm

@@ -1,0 +1,65 @@
+// Links to all ranks of a group: over shared memory to those on this host, over TCP to the others.
+//
+// Waiting: one epoll for the doorbell, the channels that tell of a neighbour's death, and the TCP links. A rank that has
+// nothing to do first looks again for some microseconds, but only if the host has more cores than ranks of the group: otherwise
+// it would hold up the very ranks it waits for. Then it says that it sleeps, looks once more, and sleeps.
+//
+// Threads: as Transport.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/shm/neighbours.h"
+#include "runtime/shm/shm_link.h"
+#include "runtime/tcp/tcp_transport.h"
+#include "runtime/transport.h"
+
+namespace react::runtime::shm {
+
+class MixedTransport final : public Transport {
+ public:
+  // `addresses`: of all ranks, for people. `others`: links to all who are no neighbours; null: there are none.
+  static Result<std::unique_ptr<MixedTransport>> create(Rank rank, std::int32_t lanes,
+                                                        const std::vector<SocketAddress>& addresses,
+                                                        Neighbours neighbours,
+                                                        std::unique_ptr<tcp::TcpTransport> others);
+
+  std::int32_t lanes() const override { return lanes_; }
+  Link& link(Rank peer, std::int32_t lane) override;
+  Result<void> wait(Nanoseconds limit, std::vector<LinkEvent>& events) override;
+  void wake() override;
+
+ private:
+  struct Peer {
+    Neighbour neighbour;
+    End own_end = End::kLower;
+    std::vector<ShmLink> links;  // by lane
+  };
+
+  MixedTransport(std::int32_t lanes, FileDescriptor doorbell, std::unique_ptr<tcp::TcpTransport> others);
+  void add_peer(Rank own, Neighbour neighbour, const std::string& address);
+  Result<void> watch(int descriptor, std::uint32_t tag);
+  Result<void> watch_all();
+  // Appends what the rings have become; whether there was anything.
+  bool look(std::vector<LinkEvent>& events);
+  Result<void> look_for_a_while(Nanoseconds limit, std::vector<LinkEvent>& events);
+  void say_asleep();
+  void say_awake();
+  Result<void> poll(Nanoseconds limit, std::vector<LinkEvent>& events);
+  void hear_channel(Peer& peer);
+
+  std::int32_t lanes_;
+  FileDescriptor doorbell_;
+  std::unique_ptr<tcp::TcpTransport> others_;
+  std::vector<std::unique_ptr<Peer>> peers_;  // the neighbours
+  std::vector<Peer*> by_rank_;                // null: over TCP, or the own rank
+  FileDescriptor epoll_;
+  bool spins_ = false;
+  int looks_since_poll_ = 0;
+  std::atomic<bool> woken_{false};
+};
+
+}  // namespace react::runtime::shm

@@ -1,0 +1,99 @@
+#include "runtime/shm/shm_link.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace react::runtime::shm {
+namespace {
+
+// Copied in pieces, so that the other side begins with the first while the next is copied.
+constexpr std::size_t kPieceBytes = 64 * 1024;
+
+TimePoint now() {
+  return {std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())};
+}
+
+tl::unexpected<Error> closed() { return fail(ErrorCode::kPeerFailed, "connection closed"); }
+
+}  // namespace
+
+ShmLink::ShmLink(const Ring& in, const Ring& out, const Doorbell& bell, std::string peer_address)
+    : in_(in), out_(out), bell_(bell), peer_address_(std::move(peer_address)), opened_(now()) {}
+
+Result<std::size_t> ShmLink::write(std::span<const std::byte> header, std::span<const std::byte> payload,
+                                   Timing) {
+  if (closed_) return closed();
+  const auto room = out_.room();
+  if (!room) return room;
+  if (*room == 0) {
+    blocked_ = true;
+    return std::size_t{0};
+  }
+  const TimePoint start = now();
+  header = header.first(std::min(header.size(), *room));
+  payload = payload.first(std::min(payload.size(), *room - header.size()));
+  out_.put(header);
+  const std::size_t taken = header.size() + payload.size();
+  do {
+    const std::size_t piece = std::min(payload.size(), kPieceBytes);
+    out_.put(payload.first(piece));
+    out_.publish();
+    bell_.ring_for(kForData);
+    payload = payload.subspan(piece);
+  } while (!payload.empty());
+  putting_ += now() - start;
+  return taken;
+}
+
+Result<std::size_t> ShmLink::read(std::span<std::byte> into) {
+  std::size_t got = 0;
+  TimePoint start;
+  while (got < into.size()) {
+    const auto available = in_.available();
+    if (!available) return available;
+    if (*available == 0) break;
+    if (got == 0) start = now();
+    const std::size_t piece = std::min({*available, into.size() - got, kPieceBytes});
+    in_.take(into.subspan(got, piece));
+    got += piece;
+    in_.show_taking(taking_ + (now() - start));
+    in_.publish();
+    if (in_.half_free()) bell_.ring_for(kForRoom);
+  }
+  if (got > 0) {
+    taking_ += now() - start;
+    return got;
+  }
+  if (closed_) return closed();
+  readable_said_ = false;
+  return std::size_t{0};
+}
+
+SendStatistics ShmLink::statistics() {
+  (void)out_.room();  // an error shows in the next write
+  // The peer's word, kept within what is possible.
+  taken_by_peer_ = std::clamp(out_.taking(), taken_by_peer_, std::max(taken_by_peer_, now() - opened_));
+  return {Bytes{static_cast<std::int64_t>(out_.consumed())}, putting_ + taken_by_peer_};
+}
+
+ShmLink::News ShmLink::news() {
+  News news;
+  if (!readable_said_) {
+    const auto available = in_.available();
+    news.readable = readable_said_ = !available || *available > 0 || closed_;
+  }
+  if (blocked_) {
+    const auto room = out_.room();
+    news.writable = !room || *room >= out_.capacity() / 2 || closed_;
+    blocked_ = !news.writable;
+  }
+  return news;
+}
+
+void ShmLink::peer_closed() {
+  closed_ = true;
+  readable_said_ = false;
+  blocked_ = true;
+}
+
+}  // namespace react::runtime::shm
