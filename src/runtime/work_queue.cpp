@@ -42,6 +42,7 @@ Work WorkQueue::start(std::function<Result<void>()> operation) {
 }
 
 void WorkQueue::loop() {
+  loop_thread_ = std::this_thread::get_id();
   while (true) {
     Item* item = nullptr;
     {
@@ -55,21 +56,25 @@ void WorkQueue::loop() {
       const std::lock_guard running(running_);
       outcome = item->operation();
     }
-    const Work work = item->work;
+    {
+      // Before the turn passes: who had to wait for this operation finds that it has ended.
+      const Work& work = item->work;
+      const std::lock_guard lock(work.state_->mutex);
+      work.state_->outcome = std::move(outcome);
+      work.state_->ended.notify_all();
+    }
     {
       const std::lock_guard lock(mutex_);
       waiting_.pop_front();
     }
     changed_.notify_all();
-    const std::lock_guard lock(work.state_->mutex);
-    work.state_->outcome = std::move(outcome);
-    work.state_->ended.notify_all();
   }
 }
 
 WorkQueue::Turn::Turn(WorkQueue& queue) {
+  // Asked without mutex_: the queue's thread holds running_, which others take after mutex_.
+  if (queue.loop_thread_ == std::this_thread::get_id()) return;
   std::unique_lock lock(queue.mutex_);
-  if (queue.thread_.get_id() == std::this_thread::get_id()) return;
   queue.changed_.wait(lock, [&] { return queue.waiting_.empty(); });
   running_ = std::unique_lock(queue.running_);
 }

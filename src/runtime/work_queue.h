@@ -8,6 +8,7 @@
 // Work from any.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -70,9 +71,10 @@ class WorkQueue {
   std::mutex running_;  // held while an operation runs
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Item> waiting_;  // guarded by mutex_; the front one may be running
-  bool stopping_ = false;     // guarded by mutex_
-  std::thread thread_;        // guarded by mutex_ until it runs
+  std::deque<Item> waiting_;                    // guarded by mutex_; the front one may be running
+  bool stopping_ = false;                       // guarded by mutex_
+  std::thread thread_;                          // guarded by mutex_ until it runs
+  std::atomic<std::thread::id> loop_thread_{};  // thread_'s, once it runs
 };
 
 }  // namespace react::runtime
