@@ -148,6 +148,7 @@ Result<runtime::GroupOptions> group_from(const PerfFlags& flags, bool spawns,
   const auto policy = tuner::policy_from_name(flags.policy);
   if (!policy) return blame("--policy", policy.error());
   options.parameters.policy = *policy;
+  options.transport = flags.transport;
   if (!flags.congestion_control.empty()) {
     auto control = lab::available_congestion_control(flags.congestion_control);
     if (!control) return blame("--congestion", control.error());
@@ -202,6 +203,10 @@ void add_perf_flags(CLI::App& command, PerfFlags& flags) {
       .add_option("--slices", flags.slices,
                   "pipelining units per chunk graph; 1: store and forward; 0: by size")
       ->capture_default_str();
+  command
+      .add_option("--transport", flags.transport,
+                  "auto: shared memory between ranks of one host, TCP to others; tcp; shm")
+      ->check(CLI::IsMember({"auto", "tcp", "shm"}));
   command.add_option("--congestion", flags.congestion_control,
                      "congestion control of the data connections: cubic, reno, bbr [the system's]");
   command.add_option("--policy", flags.policy, "tuner: best, paper or off")->capture_default_str();

@@ -25,7 +25,7 @@ struct PerfFlags {
   std::string collective = "allreduce", algorithm;
   int ranks = 0;  // 0: the launcher's
   std::int32_t slices = 0;
-  std::string congestion_control, policy = "best";
+  std::string transport = "auto", congestion_control, policy = "best";
   double timeout_s = 30;
   bool json = false;
 };

@@ -35,7 +35,8 @@ void print_head(const PerfPlan& plan) {
   const perf::Job& job = plan.job;
   fmt::print("# react perf {}: {}, algorithm {}, {} ranks\n", REACT_VERSION, pattern::name_of(job.collective),
              algorithm_name(plan), plan.group.ranks);
-  fmt::print("# policy: {} slices: {} congestion control: {}\n", tuner::name_of(plan.group.parameters.policy),
+  fmt::print("# transport: {} policy: {} slices: {} congestion control: {}\n", plan.group.transport,
+             tuner::name_of(plan.group.parameters.policy),
              plan.group.slices == 0 ? "by size" : std::to_string(plan.group.slices),
              or_else(plan.group.congestion_control, "the system's"));
   fmt::print("# minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {}\n#\n",
@@ -82,6 +83,7 @@ ordered_json to_json(const PerfPlan& plan, const std::vector<perf::Row>& rows, c
   json["ranks"] = plan.group.ranks;
   json["policy"] = tuner::name_of(plan.group.parameters.policy);
   json["slices"] = plan.group.slices;
+  json["transport"] = plan.group.transport;
   json["congestion_control"] = plan.group.congestion_control;
   json["iterations"] = plan.job.iterations;
   json["warmup_iterations"] = plan.job.warmup_iterations;
