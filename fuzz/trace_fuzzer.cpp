@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -61,7 +62,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(again && again->parameters == header->parameters && again->workload == header->workload &&
           again->initial == header->initial);
   if (!is_small(*header)) return 0;
-  const auto outcome = replay(text);
+  std::istringstream stream{std::string(text)};
+  const auto outcome = replay(stream);
   require(outcome || is_one_line(outcome.error().message));
   return 0;
 }

@@ -1,68 +1,27 @@
 // The emulated cluster end to end, through the command line: a small comparison, refusals, and what is left behind after an
 // interruption, the death of a rank and a cut control link. Needs root or unprivileged user namespaces.
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <thread>
 #include <vector>
 
+#include "command_test.h"
+
+namespace react {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-class Lab : public testing::Test {
+class Lab : public CommandTest {
  protected:
+  Lab() : CommandTest("lab run") {}
   void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("react_lab_test_" + std::to_string(getpid()));
-    fs::create_directories(folder_);
+    CommandTest::SetUp();
     if (geteuid() != 0 && std::system("unshare -Urn true 2>/dev/null") != 0)
       GTEST_SKIP() << "network namespaces are not permitted here";
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
-  pid_t start(const std::string& arguments) {
-    const pid_t child = fork();
-    if (child == 0) {
-      const std::string command = "exec " REACT_BINARY " lab run " + arguments + " >" +
-                                  (folder_ / "out").string() + " 2>" + (folder_ / "err").string();
-      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-      _exit(127);
-    }
-    return child;
-  }
-  Outcome finish(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder_ / "out"), text_of(folder_ / "err")};
-  }
-  Outcome run(const std::string& arguments) { return finish(start(arguments)); }
-
-  // Waits until the run reports epochs on stderr; bounded.
-  void wait_for_epochs() {
-    for (int i = 0; i < 600 && text_of(folder_ / "err").find("epoch") == std::string::npos; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    ASSERT_NE(text_of(folder_ / "err").find("epoch"), std::string::npos) << text_of(folder_ / "err");
-  }
+  void wait_for_epochs() { wait_for("epoch", "err"); }
 
   // Rank processes of a run of ours.
   static std::vector<pid_t> descendants(pid_t ancestor) {
@@ -79,8 +38,6 @@ class Lab : public testing::Test {
     }
     return found;
   }
-
-  fs::path folder_;
 };
 
 constexpr const char* kSmall = "--hosts 4 --rate 100M --size 256K --epochs 40 --json ";
@@ -135,6 +92,28 @@ TEST_F(Lab, ADeadRankEndsItWithItsName) {
   EXPECT_NE(outcome.err.find("rank 2"), std::string::npos) << outcome.err;
 }
 
+TEST_F(Lab, AFileThatCannotBeWrittenFailsButTakesNoTableAway) {
+  for (const char* flag : {"--trace", "--timeline"}) {
+    const Outcome outcome = run("--hosts 2 --rate 100M --size 64K --epochs 6 --algorithm ring " +
+                                std::string(flag) + " /dev/full");
+    EXPECT_EQ(outcome.code, 1) << flag;
+    EXPECT_NE(outcome.out.find("ratio of means"), std::string::npos) << flag << ": " << outcome.out;
+    const std::string last = outcome.err.substr(outcome.err.find("react lab: "));
+    EXPECT_NE(last.find("/dev/full"), std::string::npos) << last;
+    EXPECT_NE(last.find("No space left"), std::string::npos) << last;
+    EXPECT_EQ(std::count(last.begin(), last.end(), '\n'), 1) << last;
+  }
+}
+
+TEST_F(Lab, RefusesAPatternFileBeforeAnythingIsBuilt) {
+  const fs::path file = folder_ / "bad.json";
+  std::ofstream(file) << "{}";
+  const Outcome outcome = run("--pattern " + file.string());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(outcome.err.starts_with("react lab: --pattern: " + file.string())) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
 TEST_F(Lab, RefusesWhatCannotBe) {
   for (const char* bad :
        {"--hosts 1", "--hosts 4 --external 1 --into 4", "--epochs 0", "--size 3", "--rate 1", "--fail x",
@@ -146,3 +125,4 @@ TEST_F(Lab, RefusesWhatCannotBe) {
 }
 
 }  // namespace
+}  // namespace react

@@ -1,68 +1,24 @@
 // `react perf` end to end: whole groups of processes, every type and operation, and what happens when a rank dies.
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
-#include <thread>
+#include <sstream>
 #include <vector>
 
+#include "command_test.h"
+
+namespace react {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-class Perf : public testing::Test {
+class Perf : public CommandTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("react_perf_test_" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  Perf() : CommandTest("perf") {}
 
-  // `prefix`: a shell's own words before the command.
-  pid_t start(const std::string& arguments, const std::string& name = "run",
-              const std::string& prefix = "exec ") {
-    const pid_t child = fork();
-    if (child == 0) {
-      const std::string command = prefix + REACT_BINARY " perf " + arguments + " >" +
-                                  (folder_ / name).string() + ".out 2>" + (folder_ / name).string() + ".err";
-      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-      _exit(127);
-    }
-    return child;
-  }
-  Outcome finish(pid_t child, const std::string& name = "run") {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder_ / (name + ".out")),
-            text_of(folder_ / (name + ".err"))};
-  }
-  Outcome run(const std::string& arguments) { return finish(start(arguments)); }
-
-  // Waits for the first row of the table; bounded.
-  void wait_for_rows() {
-    const auto rows = [&] { return text_of(folder_ / "run.out").find("\n   ") != std::string::npos; };
-    for (int i = 0; i < 600 && !rows(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    ASSERT_TRUE(rows()) << text_of(folder_ / "run.err");
-  }
+  void wait_for_rows() { wait_for("\n   ", "out"); }
 
   // In the order in which they were started, which is that of the ranks.
   static std::vector<pid_t> children_of(pid_t parent) {
@@ -73,8 +29,6 @@ class Perf : public testing::Test {
     for (pid_t child; file >> child;) found.push_back(child);
     return found;
   }
-
-  fs::path folder_;
 };
 
 constexpr const char* kEndless = "--ranks 3 -b 64K -e 64K -n 2000 -d all -o all --timeout 5";
@@ -171,6 +125,16 @@ TEST_F(Perf, ADeadRankEndsItWithItsName) {
   for (const pid_t rank : ranks) EXPECT_FALSE(fs::exists("/proc/" + std::to_string(rank)));
 }
 
+TEST_F(Perf, AReaderWhoLeavesEndsItWithOneLine) {
+  const std::string line = "{ " REACT_BINARY " perf " + std::string(kEndless) + " 2>" +
+                           output("run", "err").string() + "; echo $? >" + output("run", "code").string() +
+                           "; } | head -n 1 >/dev/null";
+  ASSERT_EQ(std::system(line.c_str()), 0);
+  EXPECT_EQ(text_of(output("run", "code")), "1\n");
+  EXPECT_EQ(text_of(output("run", "err")),
+            "react perf: rank 0: cannot write to standard output: Broken pipe\n");
+}
+
 TEST_F(Perf, AnInterruptEndsAllRanks) {
   const pid_t child = start(kEndless);
   wait_for_rows();
@@ -220,3 +184,4 @@ TEST_F(Perf, HelpShowsAnExample) {
 }
 
 }  // namespace
+}  // namespace react

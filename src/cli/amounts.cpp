@@ -10,7 +10,8 @@ namespace {
 // A number of at least 0, then K, M, G or T (either case) in powers of `base`. What follows goes to `rest`.
 Result<std::int64_t> parse_scaled(const std::string& text, double base, std::string_view& rest) {
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   rest = std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (error != std::errc() || !(number >= 0)) return invalid("not a number");
   if (!rest.empty()) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/host_facts.h"
+#include "cli/output.h"
 
 namespace react::cli {
 namespace {
@@ -89,7 +90,7 @@ std::string launcher_line(const HostFacts& facts) {
   return line;
 }
 
-void print_line(const char* label, const std::string& value) { fmt::print("{:<20}{}\n", label, value); }
+void print_line(const char* label, const std::string& value) { print("{:<20}{}\n", label, value); }
 
 void print_text(const HostFacts& facts) {
   constexpr const char* kByRoute = "as the routes say, once a leader is known";
@@ -113,7 +114,7 @@ void print_text(const HostFacts& facts) {
 int run_info(const Wishes& wishes, bool json) {
   const HostFacts facts = gather_host_facts(wishes);
   if (json) {
-    fmt::print("{}\n", to_json(facts).dump(2, ' ', false, ordered_json::error_handler_t::replace));
+    print("{}\n", to_json(facts).dump(2, ' ', false, ordered_json::error_handler_t::replace));
   } else {
     print_text(facts);
   }

@@ -9,6 +9,7 @@
 #include "cli/lab_options.h"
 #include "cli/lab_progress.h"
 #include "cli/lab_table2.h"
+#include "cli/output.h"
 #include "lab/outcome_document.h"
 #include "lab/worker.h"
 #include "report/table.h"
@@ -18,6 +19,11 @@ namespace {
 
 using report::Table;
 using report::Tone;
+
+constexpr const char* kHelp = R"(
+Examples:
+  react lab run --hosts 8 --size 4M --external 2 --into 3 --from-epoch 50
+  react lab table2 --quick)";
 
 constexpr const char* kRunHelp = R"(
 Runs one collective on two process groups in turn, epoch by epoch: the baseline keeps its pattern, REACT may change its
@@ -57,10 +63,10 @@ void print_outcome(const lab::ExperimentConfig& config, const std::vector<lab::O
   const lab::Outcome& outcome = lab::median_run(runs);
   const lab::Comparison& found = outcome.comparison;
   const bool colour = report::wants_colour(1);
-  fmt::print("{}; {}\n", lab::describe_job(config), lab::describe_cluster(config));
+  print("{}; {}\n", lab::describe_job(config), lab::describe_cluster(config));
   const std::string disturbance = lab::describe_disturbance(config);
-  fmt::print("{}; statistics of epochs {} to {}\n\n", disturbance.empty() ? "no congestion" : disturbance,
-             found.from, found.until - 1);
+  print("{}; statistics of epochs {} to {}\n\n", disturbance.empty() ? "no congestion" : disturbance,
+        found.from, found.until - 1);
   Table table({"", "mean ms", "median", "p95", "p99", "algbw Gbit/s"});
   table.add(summary_row("baseline", found.baseline, found.baseline_algbw_gbps));
   table.add(summary_row("REACT", found.react, found.react_algbw_gbps));
@@ -68,47 +74,39 @@ void print_outcome(const lab::ExperimentConfig& config, const std::vector<lab::O
              ratio_cell(found.ratio_mean),
              ratio_cell(found.ratio_median),
              ratio_cell(found.ratio_p95)});
-  fmt::print("{}\n", table.text(colour));
-  fmt::print("ratio of means: 95 % interval {:.3f} to {:.3f}\n", found.ratio_mean_interval.low,
-             found.ratio_mean_interval.high);
-  fmt::print("pattern changes: {}", found.changes);
+  print("{}\n", table.text(colour));
+  print("ratio of means: 95 % interval {:.3f} to {:.3f}\n", found.ratio_mean_interval.low,
+        found.ratio_mean_interval.high);
+  print("pattern changes: {}", found.changes);
   if (config.disturbed()) {
-    fmt::print("; recovered {}", found.epochs_to_recover < 0
-                                     ? std::string("never")
-                                     : fmt::format("after {} epochs", found.epochs_to_recover));
+    print("; recovered {}", found.epochs_to_recover < 0
+                                ? std::string("never")
+                                : fmt::format("after {} epochs", found.epochs_to_recover));
   }
-  fmt::print("; after {} batches: baseline {:.1f} ms, REACT {:.1f} ms\n", lab::kBatchesToSettle,
-             found.baseline_settled_ms, found.react_settled_ms);
+  print("; after {} batches: baseline {:.1f} ms, REACT {:.1f} ms\n", lab::kBatchesToSettle,
+        found.baseline_settled_ms, found.react_settled_ms);
   if (outcome.oracle) {
     const lab::OracleOutcome& oracle = *outcome.oracle;
-    fmt::print("oracle: {:.1f} ms by {} (fastest of {} measured), initial pattern {:.1f} ms\n",
-               oracle.best_ms, oracle.best, oracle.ranking.size(), oracle.initial_ms);
-    fmt::print("REACT's pattern after {} batches: {:.1f} ms beside it, {:.3f} of the oracle's time\n",
-               lab::kBatchesToSettle, oracle.react_pattern_ms, oracle.react_ratio);
+    print("oracle: {:.1f} ms by {} (fastest of {} measured), initial pattern {:.1f} ms\n", oracle.best_ms,
+          oracle.best, oracle.ranking.size(), oracle.initial_ms);
+    print("REACT's pattern after {} batches: {:.1f} ms beside it, {:.3f} of the oracle's time\n",
+          lab::kBatchesToSettle, oracle.react_pattern_ms, oracle.react_ratio);
   }
   if (!outcome.measured.external_mbps.empty()) {
-    fmt::print("external flows got {:.0f} Mbit/s\n", fmt::join(outcome.measured.external_mbps, ", "));
+    print("external flows got {:.0f} Mbit/s\n", fmt::join(outcome.measured.external_mbps, ", "));
   }
   if (runs.size() > 1) {
     std::vector<double> ratios;
     for (const lab::Outcome& run : runs) ratios.push_back(run.comparison.ratio_mean);
-    fmt::print("{} runs, the one with the median ratio is shown; ratios of means: {:.3f}\n", runs.size(),
-               fmt::join(ratios, ", "));
+    print("{} runs, the one with the median ratio is shown; ratios of means: {:.3f}\n", runs.size(),
+          fmt::join(ratios, ", "));
   }
-  fmt::print("machine {}\n", lab::describe(outcome.measured.load));
+  print("machine {}\n", lab::describe(outcome.measured.load));
 }
 
 int refuse(const Error& error) {
-  fmt::print(stderr, "react lab: {}\n", error.message);
+  complain("react lab", error.message);
   return error.code == ErrorCode::kInvalidInput ? 2 : 1;
-}
-
-Result<void> write_timeline(const std::string& path, const std::string& svg) {
-  std::ofstream file(path, std::ios::binary);
-  file << svg;
-  file.close();
-  if (!file) return fail(ErrorCode::kSystem, "--timeline: cannot write " + path);
-  return {};
 }
 
 // A path that cannot be written is found out before minutes of measuring, not after.
@@ -117,6 +115,18 @@ Result<void> probe_writable(const char* flag, const std::string& path) {
   const std::ofstream file(path, std::ios::app);
   if (!file) return invalid(std::string(flag) + ": cannot write " + path);
   return {};
+}
+
+// After the table, which nothing may take from those who waited for it.
+int deliver_files(const LabFlags& flags, const lab::ExperimentConfig& config,
+                  const std::vector<lab::Outcome>& runs) {
+  int code = 0;
+  for (const lab::Outcome& run : runs)
+    for (const std::string& warning : run.measured.warnings)
+      code = refuse(Error{ErrorCode::kSystem, warning});
+  if (flags.timeline.empty()) return code;
+  const auto written = write_file(flags.timeline, lab::timeline_of(config, lab::median_run(runs)));
+  return written ? code : refuse(written.error());
 }
 
 int run_lab(const LabFlags& flags) {
@@ -138,15 +148,11 @@ int run_lab(const LabFlags& flags) {
     }
     runs.push_back(std::move(*outcome));
   }
-  if (!flags.timeline.empty()) {
-    auto written = write_timeline(flags.timeline, lab::timeline_of(*config, lab::median_run(runs)));
-    if (!written) return refuse(written.error());
-  }
   if (flags.json)
-    fmt::print("{}\n", lab::to_json(*config, runs));
+    print("{}\n", lab::to_json(*config, runs));
   else
     print_outcome(*config, runs);
-  return 0;
+  return deliver_files(flags, *config, runs);
 }
 
 }  // namespace
@@ -154,6 +160,7 @@ int run_lab(const LabFlags& flags) {
 void add_lab_command(CLI::App& app, int& exit_code) {
   CLI::App* lab = app.add_subcommand("lab", "experiments on an emulated cluster on this machine");
   lab->require_subcommand(1);
+  lab->footer(kHelp);
 
   auto flags = std::make_shared<LabFlags>();
   CLI::App* run = lab->add_subcommand("run", "baseline against REACT under congestion");

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "cli/amounts.h"
+#include "pattern/checker.h"
 #include "pattern/generators.h"
 #include "pattern/json.h"
 
@@ -20,7 +21,13 @@ tl::unexpected<Error> blame(const char* flag, const Error& error) {
 }
 
 Result<pattern::Pattern> pattern_from(const LabFlags& flags) {
-  if (!flags.pattern_file.empty()) return pattern::read_file(flags.pattern_file);
+  if (!flags.pattern_file.empty()) {
+    auto read = pattern::read_file(flags.pattern_file);
+    if (!read) return blame("--pattern", read.error());
+    if (auto checked = pattern::check(*read); !checked)
+      return invalid(fmt::format("--pattern: {}: {}", flags.pattern_file, checked.error().message));
+    return read;
+  }
   if (flags.hosts < 2 || flags.hosts > lab::kMaxHosts) {
     return invalid(fmt::format("--hosts {}: a collective needs 2 to {} hosts", flags.hosts, lab::kMaxHosts));
   }

@@ -9,6 +9,7 @@
 
 #include "cli/lab_options.h"
 #include "cli/lab_progress.h"
+#include "cli/output.h"
 #include "lab/outcome_document.h"
 #include "report/table.h"
 
@@ -106,7 +107,7 @@ void print_table(const std::vector<OurCell>& cells) {
                {fmt::format("{:.1f}", ours.react.mean)},
                {cell.noisy ? "noisy" : "quiet", cell.noisy ? Tone::kBad : Tone::kDim}});
   }
-  fmt::print("{}", table.text(report::wants_colour(1)));
+  print(table.text(report::wants_colour(1)));
 }
 
 void print_json(const std::vector<OurCell>& cells) {
@@ -130,17 +131,17 @@ void print_json(const std::vector<OurCell>& cells) {
          {"react_mean_ms", ours.react.mean},
          {"noisy", cell.noisy}});
   }
-  fmt::print("{}\n", document.dump(2));
+  print("{}\n", document.dump(2));
 }
 
 int run_table2(const LabFlags& common) {
   // One look at all flags before the first minute is spent.
   if (auto fine = experiment_from(cell_flags(common, kPaper[0], 1)); !fine) {
-    fmt::print(stderr, "react lab table2: {}\n", fine.error().message);
+    complain("react lab table2", fine.error().message);
     return 2;
   }
   if (auto allowed = lab::acquire_network_privileges(); !allowed) {
-    fmt::print(stderr, "react lab table2: {}\n", allowed.error().message);
+    complain("react lab table2", allowed.error().message);
     return 1;
   }
   const lab::InterruptScope interrupt;
@@ -151,7 +152,7 @@ int run_table2(const LabFlags& common) {
                  slices_name(slices));
       auto measured = measure_cell(cell_flags(common, cell, slices), cell, interrupt);
       if (!measured) {
-        fmt::print(stderr, "react lab table2: {}\n", measured.error().message);
+        complain("react lab table2", measured.error().message);
         return 1;
       }
       cells.push_back(std::move(*measured));

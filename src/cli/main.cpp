@@ -1,17 +1,27 @@
 // The command line. Exit codes: 0 done, 1 failed, 2 misuse.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "cli/info_command.h"
 #include "cli/lab_command.h"
+#include "cli/output.h"
 #include "cli/pattern_command.h"
 #include "cli/perf_command.h"
 #include "cli/replay_command.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+constexpr const char* kHelp = R"(
+Examples:
+  react info
+  react perf --ranks 4 -b 8 -e 64M -f 2
+  react lab run --hosts 8 --size 4M --external 2 --into 3
+  react pattern --help)";
+
+int run(int argc, char** argv) {
   CLI::App app("REACT: collectives that move out of the way of other people's traffic", "react");
   app.set_version_flag("--version", REACT_VERSION);
   app.require_subcommand(1);
+  app.footer(kHelp);
   int exit_code = 0;
   react::cli::add_pattern_command(app, exit_code);
   react::cli::add_lab_command(app, exit_code);
@@ -23,8 +33,19 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& asked_for_text) {
     return app.exit(asked_for_text);
   } catch (const CLI::ParseError& misuse) {
-    std::fprintf(stderr, "react: %s (--help shows what there is)\n", misuse.what());
+    react::cli::complain("react", std::string(misuse.what()) + " (--help shows what there is)");
     return 2;
   }
   return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  react::cli::keep_standard_streams();
+  const int exit_code = run(argc, argv);
+  const auto written = react::cli::finish_output();
+  if (written || exit_code != 0) return exit_code;
+  react::cli::complain("react", written.error().message);
+  return 1;
 }

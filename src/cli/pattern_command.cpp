@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/output.h"
 #include "cli/pattern_flags.h"
 #include "pattern/classes.h"
 #include "pattern/generators.h"
@@ -20,6 +17,11 @@ namespace {
 using nlohmann::ordered_json;
 using pattern::CheckedPattern;
 using pattern::Pattern;
+
+constexpr const char* kHelp = R"(
+Examples:
+  react pattern generate --algorithm double-tree --ranks 8 -o tree.json
+  react pattern draw tree.json -o tree.svg)";
 
 constexpr std::size_t kMaxDrawnEdges = 100'000;
 constexpr std::size_t kMaxDrawnLines = 1'000'000;  // of the grids
@@ -35,12 +37,12 @@ struct Flags {
 };
 
 int failed(const std::string& message) {
-  fmt::print(stderr, "react pattern: {}\n", message);
+  complain("react pattern", message);
   return 1;
 }
 
 int misused(const std::string& message) {
-  fmt::print(stderr, "react pattern: {}\n", message);
+  complain("react pattern", message);
   return 2;
 }
 
@@ -58,17 +60,8 @@ Result<CheckedPattern> read_checked(const std::string& path) {
 }
 
 Result<void> write(const std::string& path, const std::string& text) {
-  errno = 0;
-  if (path.empty()) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
-      return {};
-    return fail(ErrorCode::kSystem, fmt::format("stdout: {}", std::strerror(errno)));
-  }
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file)
-    return fail(ErrorCode::kSystem, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  if (!path.empty()) return write_file(path, text);
+  print(text);
   return {};
 }
 
@@ -111,7 +104,7 @@ int deliver(const CheckedPattern& checked, const Flags& flags) {
   if (flags.output.empty() || !flags.json) return 0;
   ordered_json facts = Facts(checked).json();
   facts["file"] = flags.output;
-  fmt::print("{}", printed(facts));
+  print(printed(facts));
   return 0;
 }
 
@@ -128,11 +121,11 @@ int generate(const Flags& flags) {
 int check(const Flags& flags) {
   const auto checked = read_checked(flags.input);
   if (!checked) {
-    if (flags.json) fmt::print("{}", printed({{"ok", false}, {"error", checked.error().message}}));
+    if (flags.json) print(printed({{"ok", false}, {"error", checked.error().message}}));
     return failed(checked.error().message);
   }
   const Facts facts(*checked);
-  fmt::print("{}", flags.json ? printed(facts.json()) : facts.line() + "\n");
+  print(flags.json ? printed(facts.json()) : facts.line() + "\n");
   return 0;
 }
 
@@ -152,7 +145,7 @@ ordered_json to_json(const std::vector<pattern::PositionClasses>& all) {
 
 void print_classes(const Pattern& pattern, const std::vector<pattern::PositionClasses>& all) {
   for (std::size_t graph = 0; graph < all.size(); ++graph) {
-    fmt::print("{}: {} valid swaps\n", describe_chunk_graph(pattern, graph), all[graph].valid_swaps);
+    print("{}: {} valid swaps\n", describe_chunk_graph(pattern, graph), all[graph].valid_swaps);
     std::string alone;
     for (const auto& members : all[graph].classes) {
       std::string line;
@@ -160,9 +153,9 @@ void print_classes(const Pattern& pattern, const std::vector<pattern::PositionCl
       if (members.size() == 1)
         alone += line;
       else
-        fmt::print("  class of {}:{}\n", members.size(), line);
+        print("  class of {}:{}\n", members.size(), line);
     }
-    if (!alone.empty()) fmt::print("  exchangeable with none:{}\n", alone);
+    if (!alone.empty()) print("  exchangeable with none:{}\n", alone);
   }
 }
 
@@ -172,11 +165,11 @@ int classes(const Flags& flags) {
   const auto all = pattern::position_classes(*checked);
   for (std::size_t graph = 0; graph < all.size(); ++graph)
     if (static_cast<std::int64_t>(all[graph].classes.size()) > pattern::kMaxPositions)
-      fmt::print(stderr, "react pattern: {} has {} positions, more than {}: not searched\n",
-                 describe_chunk_graph(checked->pattern(), graph), all[graph].classes.size(),
-                 pattern::kMaxPositions);
+      complain("react pattern", fmt::format("{} has {} positions, more than {}: not searched",
+                                            describe_chunk_graph(checked->pattern(), graph),
+                                            all[graph].classes.size(), pattern::kMaxPositions));
   if (flags.json)
-    fmt::print("{}\n", to_json(all).dump());
+    print("{}\n", to_json(all).dump());
   else
     print_classes(checked->pattern(), all);
   return 0;
@@ -235,7 +228,7 @@ int draw(const Flags& flags) {
   if (!flags.json) return 0;
   ordered_json facts = Facts(*checked).json();
   facts["file"] = flags.output;
-  fmt::print("{}", printed(facts));
+  print(printed(facts));
   return 0;
 }
 
@@ -261,6 +254,7 @@ void add_output(CLI::App& command, Flags& flags, const char* what) {
 void add_pattern_command(CLI::App& app, int& exit_code) {
   CLI::App* pattern = app.add_subcommand("pattern", "Makes, checks, changes and draws patterns");
   pattern->require_subcommand(1);
+  pattern->footer(kHelp);
   const auto flags = std::make_shared<Flags>();
   const auto command = [&](const char* name, const char* what, const char* example,
                            int (*run)(const Flags&)) {

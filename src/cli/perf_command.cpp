@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/output.h"
 #include "cli/perf_local_ranks.h"
 #include "cli/perf_options.h"
 #include "cli/perf_output.h"
@@ -29,7 +30,7 @@ Examples:
   mpirun -n 8 react perf --collective allgather --algorithm ring -b 1M -e 1G -f 2)";
 
 int refuse(const Error& error, int code) {
-  fmt::print(stderr, "react perf: {}\n", error.message);
+  complain("react perf", error.message);
   return code;
 }
 
@@ -39,14 +40,15 @@ Result<int> run_rank(const PerfPlan& plan, runtime::GroupOptions options) {
                             : runtime::ProcessGroup::create(options);
   if (!group) return tl::unexpected(group.error());
   std::optional<PerfOutput> output;
-  if (options.rank == 0) output.emplace(plan).begin();
-  const auto totals = perf::measure(plan.job, **group, runtime::SteadyClock(), [&](const perf::Row& row) {
-    if (output) output->add(row);
-  });
+  if (options.rank == 0) output.emplace(plan);
+  if (auto told = output ? output->begin() : Result<void>{}; !told) return tl::unexpected(told.error());
+  const auto add = [&](const perf::Row& row) { return output ? output->add(row) : Result<void>{}; };
+  const auto totals = perf::measure(plan.job, **group, runtime::SteadyClock(), add);
   if (!totals) return tl::unexpected(totals.error());
   // Nobody leaves while another still receives.
   if (auto met = (*group)->barrier(); !met) return tl::unexpected(met.error());
-  if (output) output->finish(*totals);
+  if (auto told = output ? output->finish(*totals) : Result<void>{}; !told)
+    return tl::unexpected(told.error());
   return totals->wrong == 0 ? 0 : 1;
 }
 

@@ -33,8 +33,8 @@ constexpr char kFailed = '!';
 
 void be_rank(pattern::Rank rank, const Body& body, int verdict) {
   for (const int signal : {SIGINT, SIGTERM}) ::signal(signal, SIG_DFL);
+  ::signal(SIGPIPE, SIG_IGN);  // a reader of the table that has left is an error to tell, like a full disk
   const Result<int> outcome = body(rank);
-  std::fflush(stdout);
   std::string text = outcome ? std::to_string(*outcome) : kFailed + outcome.error().message;
   text.resize(std::min(text.size(), kMostSaid));
   // Without a reader there is nobody left to tell.

@@ -16,6 +16,7 @@ using runtime::ElementType;
 using runtime::ReduceOp;
 
 constexpr int kMostLocalRanks = 256;
+constexpr std::int64_t kMostFactor = std::int64_t{1} << 40;
 constexpr std::int64_t kMostIterations = 1'000'000'000;
 
 tl::unexpected<Error> blame(const char* flag, const Error& error) {
@@ -62,11 +63,7 @@ Result<perf::SizeRange> range_from(const PerfFlags& flags) {
   if (!flags.step.empty() && flags.factor != 0)
     return invalid("-i and -f exclude each other: sizes are added to or multiplied");
   perf::SizeRange range;
-  if (flags.factor != 0) {
-    if (auto fine = in_range("-f", flags.factor, 2, std::int64_t{1} << 40); !fine)
-      return tl::unexpected(fine.error());
-    range.factor = flags.factor;
-  }
+  if (flags.factor != 0) range.factor = flags.factor;
   struct Amount {
     const char* flag;
     const std::string& text;
@@ -136,9 +133,7 @@ Result<runtime::GroupOptions> group_from(const PerfFlags& flags, bool spawns,
   runtime::GroupOptions options;
   options.group_name = "perf";
   options.ranks = flags.ranks;
-  if (auto fine = spawns ? in_range("--ranks", flags.ranks, 1, kMostLocalRanks)
-                         : take_launchers_place(lookup, options);
-      !fine)
+  if (auto fine = spawns ? Result<void>{} : take_launchers_place(lookup, options); !fine)
     return tl::unexpected(fine.error());
   for (const auto& fine :
        {in_range("--slices", flags.slices, 0, 4096), in_range("--timeout", flags.timeout_s, 0.1, 3600.0)})
@@ -180,7 +175,8 @@ void add_perf_flags(CLI::App& command, PerfFlags& flags) {
       ->capture_default_str();
   command.add_option("-e,--maxbytes", flags.most, "largest size")->capture_default_str();
   command.add_option("-i,--stepbytes", flags.step, "added from size to size [1M]");
-  command.add_option("-f,--stepfactor", flags.factor, "multiplied from size to size, instead of -i");
+  command.add_option("-f,--stepfactor", flags.factor, "multiplied from size to size, instead of -i")
+      ->check(CLI::Range(std::int64_t{2}, kMostFactor));
   command.add_option("-n,--iters", flags.iterations, "timed iterations")->capture_default_str();
   command.add_option("-w,--warmup_iters", flags.warmup_iterations, "iterations before each time is taken")
       ->capture_default_str();
@@ -195,8 +191,9 @@ void add_perf_flags(CLI::App& command, PerfFlags& flags) {
       .add_option("--collective", flags.collective,
                   "allreduce, allgather, reduce-scatter, reduce or broadcast")
       ->capture_default_str();
-  command.add_option("--ranks", flags.ranks,
-                     "start so many ranks here, over loopback [the launcher's ranks]");
+  command
+      .add_option("--ranks", flags.ranks, "start so many ranks here, over loopback [the launcher's ranks]")
+      ->check(CLI::Range(1, kMostLocalRanks));
   command.add_option("--algorithm", flags.algorithm,
                      "as in 'react pattern generate' [the fastest for each size, by the cost model]");
   command

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/output.h"
 #include "pattern/generators.h"
 
 namespace react::cli {
@@ -33,22 +33,22 @@ std::string steps(const perf::SizeRange& range) {
 
 void print_head(const PerfPlan& plan) {
   const perf::Job& job = plan.job;
-  fmt::print("# react perf {}: {}, algorithm {}, {} ranks\n", REACT_VERSION, pattern::name_of(job.collective),
-             algorithm_name(plan), plan.group.ranks);
-  fmt::print("# transport: {} policy: {} slices: {} congestion control: {}\n", plan.group.transport,
-             tuner::name_of(plan.group.parameters.policy),
-             plan.group.slices == 0 ? "by size" : std::to_string(plan.group.slices),
-             or_else(plan.group.congestion_control, "the system's"));
-  fmt::print("# minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {}\n#\n",
-             plan.range.least.count, plan.range.most.count, steps(plan.range), job.warmup_iterations,
-             job.iterations, job.check ? 1 : 0);
-  fmt::print("# {:>64}  {:^36}   {:>22}\n", "", "out-of-place", "in-place");
+  print("# react perf {}: {}, algorithm {}, {} ranks\n", REACT_VERSION, pattern::name_of(job.collective),
+        algorithm_name(plan), plan.group.ranks);
+  print("# transport: {} policy: {} slices: {} congestion control: {}\n", plan.group.transport,
+        tuner::name_of(plan.group.parameters.policy),
+        plan.group.slices == 0 ? "by size" : std::to_string(plan.group.slices),
+        or_else(plan.group.congestion_control, "the system's"));
+  print("# minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {}\n#\n",
+        plan.range.least.count, plan.range.most.count, steps(plan.range), job.warmup_iterations,
+        job.iterations, job.check ? 1 : 0);
+  print("# {:>64}  {:^36}   {:>22}\n", "", "out-of-place", "in-place");
   const std::string figures = fmt::format("  {:>9} {:>8} {:>8} {:>8}", "time", "algbw", "busbw", "#wrong");
-  fmt::print("# {:>12} {:>14} {:>12} {:>8} {:>8}   {}  {}\n", "size", "count", "type", "redop", "root",
-             figures, figures);
+  print("# {:>12} {:>14} {:>12} {:>8} {:>8}   {}  {}\n", "size", "count", "type", "redop", "root", figures,
+        figures);
   const std::string units = fmt::format("  {:>9} {:>8} {:>8} {:>8}", "(us)", "(GB/s)", "(GB/s)", "");
-  fmt::print("# {:>12} {:>14} {:>12} {:>8} {:>8}   {}  {}\n", "(B)", "(elements)", "", "", "", units,
-             units.substr(0, units.find_last_not_of(' ') + 1));
+  print("# {:>12} {:>14} {:>12} {:>8} {:>8}   {}  {}\n", "(B)", "(elements)", "", "", "", units,
+        units.substr(0, units.find_last_not_of(' ') + 1));
 }
 
 std::string figures(const perf::Timing& timing) {
@@ -98,29 +98,29 @@ ordered_json to_json(const PerfPlan& plan, const std::vector<perf::Row>& rows, c
 
 }  // namespace
 
-void PerfOutput::begin() const {
-  if (plan_.json) return;
+Result<void> PerfOutput::begin() const {
+  if (plan_.json) return {};
   print_head(plan_);
-  std::fflush(stdout);
+  return finish_output();
 }
 
-void PerfOutput::add(const perf::Row& row) {
+Result<void> PerfOutput::add(const perf::Row& row) {
   rows_.push_back(row);
-  if (plan_.json) return;
-  fmt::print("  {:>12} {:>14} {:>12} {:>8} {:>8}   {}  {}\n", row.size.count, row.count,
-             runtime::name_of(row.what.type), op_name(row.what), printed_root(plan_.job),
-             figures(row.out_of_place), figures(row.in_place));
-  std::fflush(stdout);
+  if (plan_.json) return {};
+  print("  {:>12} {:>14} {:>12} {:>8} {:>8}   {}  {}\n", row.size.count, row.count,
+        runtime::name_of(row.what.type), op_name(row.what), printed_root(plan_.job),
+        figures(row.out_of_place), figures(row.in_place));
+  return finish_output();
 }
 
-void PerfOutput::finish(const perf::Totals& totals) const {
+Result<void> PerfOutput::finish(const perf::Totals& totals) const {
   if (plan_.json) {
-    fmt::print("{}\n", to_json(plan_, rows_, totals).dump(2));
+    print("{}\n", to_json(plan_, rows_, totals).dump(2));
   } else {
-    fmt::print("# Out of bounds values : {} {}\n", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED");
-    fmt::print("# Avg bus bandwidth    : {:.3f}\n#\n", totals.average_busbw_gbytes_per_s);
+    print("# Out of bounds values : {} {}\n", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED");
+    print("# Avg bus bandwidth    : {:.3f}\n#\n", totals.average_busbw_gbytes_per_s);
   }
-  std::fflush(stdout);
+  return finish_output();
 }
 
 }  // namespace react::cli

@@ -10,12 +10,12 @@ namespace react::cli {
 
 class PerfOutput {
  public:
-  // Borrows the plan, which must outlive it.
+  // Borrows the plan, which must outlive it. The others' errors: standard output could not be written.
   explicit PerfOutput(const PerfPlan& plan) : plan_(plan) {}
 
-  void begin() const;
-  void add(const perf::Row& row);
-  void finish(const perf::Totals& totals) const;
+  Result<void> begin() const;
+  Result<void> add(const perf::Row& row);
+  Result<void> finish(const perf::Totals& totals) const;
 
  private:
   const PerfPlan& plan_;

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/output.h"
 #include "tuner/trace.h"
 
 namespace react::cli {
@@ -15,10 +15,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMaxTraceBytes = std::size_t{2} << 30;
-
 constexpr const char* kHelp = R"(
-Exit code: 0 all decisions reproduced bit for bit, 1 a decision differs, 2 the trace cannot be read.
+Exit code: 0 all decisions reproduced bit for bit, 1 a decision differs or the trace cannot be read, 2 misuse.
 
 Examples:
   react lab run --hosts 8 --size 4M --external 2 --into 3 --trace run.trace
@@ -30,25 +28,21 @@ struct ReplayFlags {
   bool json = false;
 };
 
-Result<std::string> read_trace(const std::string& path) {
+Result<tuner::ReplayOutcome> replay_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return fail(ErrorCode::kSystem, fmt::format("cannot open {}: does it exist, and may it be read?", path));
-  std::string text;
-  std::string piece(1 << 20, '\0');
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kMaxTraceBytes)
-      return invalid(fmt::format("{} is larger than {} bytes", path, kMaxTraceBytes));
-  }
+  auto outcome = tuner::replay(file);
   if (file.bad()) return fail(ErrorCode::kSystem, fmt::format("cannot read {}", path));
-  return text;
+  if (!outcome) return invalid(fmt::format("{}: {}", path, outcome.error().message));
+  return outcome;
 }
 
 ordered_json to_json(const tuner::ReplayOutcome& outcome) {
   ordered_json json{{"epochs", outcome.epochs},
                     {"reports", outcome.reports},
                     {"reproduced", !outcome.difference.has_value()},
+                    {"cut_short", outcome.cut_short},
                     {"decisions", outcome.reasons}};
   if (outcome.difference)
     json["difference"] = {{"line", outcome.difference->line},
@@ -58,28 +52,28 @@ ordered_json to_json(const tuner::ReplayOutcome& outcome) {
 }
 
 void print_text(const tuner::ReplayOutcome& outcome) {
-  for (const std::string& reason : outcome.reasons) fmt::print("{}\n", reason);
+  for (const std::string& reason : outcome.reasons) print("{}\n", reason);
+  if (outcome.cut_short) print("the trace was cut within its last line, which is left out\n");
   if (!outcome.difference) {
-    fmt::print("{} epochs, {} decisions: all reproduced bit for bit\n", outcome.epochs, outcome.reports);
+    print("{} epochs, {} decisions: all reproduced bit for bit\n", outcome.epochs, outcome.reports);
     return;
   }
   const auto shown = [](const std::string& line) { return line.empty() ? "(nothing)" : line; };
-  fmt::print("{} epochs, {} decisions: not reproduced; first difference in line {} of the trace\n",
-             outcome.epochs, outcome.reports, outcome.difference->line);
-  fmt::print("  recorded: {}\n  replayed: {}\n", shown(outcome.difference->recorded),
-             shown(outcome.difference->replayed));
+  print("{} epochs, {} decisions: not reproduced; first difference in line {} of the trace\n", outcome.epochs,
+        outcome.reports, outcome.difference->line);
+  print("  recorded: {}\n  replayed: {}\n", shown(outcome.difference->recorded),
+        shown(outcome.difference->replayed));
 }
 
 int run_replay(const ReplayFlags& flags) {
-  const auto outcome =
-      read_trace(flags.path).and_then([](const std::string& text) { return tuner::replay(text); });
+  const auto outcome = replay_file(flags.path);
   if (!outcome) {
-    fmt::print(stderr, "react replay: {}\n", outcome.error().message);
-    return 2;
+    complain("react replay", outcome.error().message);
+    return 1;
   }
   if (flags.json) {
     const auto replace = ordered_json::error_handler_t::replace;
-    fmt::print("{}\n", to_json(*outcome).dump(2, ' ', false, replace));
+    print("{}\n", to_json(*outcome).dump(2, ' ', false, replace));
   } else {
     print_text(*outcome);
   }

@@ -50,6 +50,7 @@ class Recorder {
 
   Result<void> take(const WorkerLine& line) {
     if (const auto* epoch = std::get_if<EpochLine>(&line)) return take_epoch(*epoch);
+    if (const auto* warning = std::get_if<WarningLine>(&line)) measured_.warnings.push_back(warning->message);
     if (const auto* report = std::get_if<ReportLine>(&line);
         report != nullptr && report->group == kReactGroup) {
       take_report(report->report);

@@ -41,7 +41,8 @@ struct Measurements {
   std::vector<std::uint32_t> react_versions;
   std::vector<TunerNote> notes;
   std::map<std::uint32_t, pattern::Pattern>
-      proposals;  // by version; version 0, the initial pattern, is not among them
+      proposals;                      // by version; version 0, the initial pattern, is not among them
+  std::vector<std::string> warnings;  // of the ranks: a trace that could not be written, say
   std::vector<double> external_mbps;
   MachineLoad::Reading load;
 };

@@ -97,6 +97,7 @@ class Worker {
       options.on_report = [this, name = wanted.name](const tuner::Report& report) {
         lines_.write(ReportLine{name, tuner::report_line(report)});
       };
+      options.on_trace_error = [this](const Error& error) { lines_.write(WarningLine{error.message}); };
       auto group = ProcessGroup::create(std::move(options), std::move(*checked));
       if (!group) return tl::unexpected(group.error());
       groups_.push_back(std::make_unique<Group>(Group{wanted.name, std::move(*group), 0}));

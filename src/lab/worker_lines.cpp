@@ -17,12 +17,14 @@ json as_json(const EpochLine& line) {
 }
 json as_json(const GateLine& line) { return {{"gate", line.epoch}}; }
 json as_json(const ReportLine& line) { return {{"report", line.report}, {"group", line.group}}; }
+json as_json(const WarningLine& line) { return {{"warning", line.message}}; }
 json as_json(const ErrorLine& line) { return {{"error", line.message}, {"culprit", line.culprit}}; }
 json as_json(const DoneLine&) { return {{"done", true}}; }
 
 WorkerLine read(const json& root) {
   if (root.contains("gate")) return GateLine{root.at("gate").get<std::int64_t>()};
   if (root.contains("report")) return ReportLine{root.at("group"), root.at("report")};
+  if (root.contains("warning")) return WarningLine{root.at("warning")};
   if (root.contains("error")) return ErrorLine{root.at("error"), root.at("culprit").get<int>()};
   if (root.contains("done")) return DoneLine{};
   EpochLine line;

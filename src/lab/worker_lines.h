@@ -28,6 +28,10 @@ struct ReportLine {
   std::string group;
   std::string report;
 };
+// Something that ends neither the rank nor the run.
+struct WarningLine {
+  std::string message;
+};
 // The last line of a rank that gives up.
 struct ErrorLine {
   std::string message;
@@ -36,7 +40,7 @@ struct ErrorLine {
 // The last line of a rank that has run all its epochs.
 struct DoneLine {};
 
-using WorkerLine = std::variant<EpochLine, GateLine, ReportLine, ErrorLine, DoneLine>;
+using WorkerLine = std::variant<EpochLine, GateLine, ReportLine, WarningLine, ErrorLine, DoneLine>;
 
 inline constexpr std::size_t kMaxWorkerLine = 64 << 20;  // a report holds a whole pattern
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/random.h"
-#include "perf/stored_number.h"
+#include "runtime/reduction/stored_number.h"
 
 namespace react::perf {
 namespace {
@@ -54,7 +54,7 @@ class Draw {
   std::int64_t ranks_;
 };
 
-Number turned(Number number, int quarter_turns) {
+runtime::Number turned(runtime::Number number, int quarter_turns) {
   for (int i = 0; i < quarter_turns; ++i) number = {-number.imaginary, number.real};
   return number;
 }
@@ -86,7 +86,8 @@ std::int64_t real_input(const Draw& draw, ElementType type, std::optional<Reduce
   return 0;
 }
 
-Number input(Rank rank, std::size_t element, Rank ranks, ElementType type, std::optional<ReduceOp> op) {
+runtime::Number input(Rank rank, std::size_t element, Rank ranks, ElementType type,
+                      std::optional<ReduceOp> op) {
   const Draw draw(rank, element, ranks);
   const std::int64_t real = real_input(draw, type, op);
   switch (type) {
@@ -101,7 +102,7 @@ Number input(Rank rank, std::size_t element, Rank ranks, ElementType type, std::
   }
 }
 
-Number combined(ReduceOp op, Number a, Number b) {
+runtime::Number combined(ReduceOp op, runtime::Number a, runtime::Number b) {
   switch (op) {
     case ReduceOp::kSum:
     case ReduceOp::kAvg:
@@ -145,7 +146,7 @@ std::vector<std::byte> KnownValues::inputs(Rank rank) const {
   const std::size_t size = runtime::size_of(type_);
   std::vector<std::byte> period(kPeriod * size);
   for (std::size_t element = 0; element < kPeriod; ++element)
-    store(input(rank, element, ranks_, type_, op_), 1, type_, period.data() + element * size);
+    runtime::store_number(input(rank, element, ranks_, type_, op_), 1, type_, period.data() + element * size);
   return period;
 }
 
@@ -154,10 +155,10 @@ std::vector<std::byte> KnownValues::results() const {
   const ReduceOp op = op_.value_or(ReduceOp::kSum);
   std::vector<std::byte> period(kPeriod * size);
   for (std::size_t element = 0; element < kPeriod; ++element) {
-    Number result = input(0, element, ranks_, type_, op_);
+    runtime::Number result = input(0, element, ranks_, type_, op_);
     for (Rank rank = 1; rank < ranks_; ++rank)
       result = combined(op, result, input(rank, element, ranks_, type_, op_));
-    store(result, op == ReduceOp::kAvg ? ranks_ : 1, type_, period.data() + element * size);
+    runtime::store_number(result, op == ReduceOp::kAvg ? ranks_ : 1, type_, period.data() + element * size);
   }
   return period;
 }
@@ -179,7 +180,7 @@ std::int64_t count_wrong(std::span<const std::byte> period, ElementType type, st
     const std::byte* found = data.data() + done * size;
     if (std::memcmp(right, found, piece * size) == 0) return;
     for (std::size_t i = 0; i < piece; ++i)
-      if (!equal(right + i * size, found + i * size, type)) ++wrong;
+      if (!runtime::equal_numbers(right + i * size, found + i * size, type)) ++wrong;
   });
   return wrong;
 }

@@ -73,7 +73,7 @@ class Measurement {
 }  // namespace
 
 Result<Totals> measure(const Job& job, runtime::ProcessGroup& group, const runtime::Clock& clock,
-                       const std::function<void(const Row&)>& on_row) {
+                       const std::function<Result<void>(const Row&)>& on_row) {
   Measurement measurement(job, group, clock);
   Totals totals;
   double busbw_sum = 0;
@@ -86,7 +86,7 @@ Result<Totals> measure(const Job& job, runtime::ProcessGroup& group, const runti
         totals.wrong += timing->wrong.value_or(0);
         busbw_sum += timing->busbw_gbytes_per_s;
       }
-      on_row(*row);
+      if (auto told = on_row(*row); !told) return tl::unexpected(told.error());
     }
   }
   const auto timings = static_cast<double>(2 * job.cases.size() * job.sizes.size());

@@ -35,8 +35,9 @@ struct Totals {
   double average_busbw_gbytes_per_s = 0;  // over all rows, out of place and in place
 };
 
-// The same on every rank. `on_row` is called after each row. An error is the group's: it names the rank at fault.
+// The same on every rank. `on_row` is called after each row and may end it all with an error. Any other error is the
+// group's: it names the rank at fault.
 Result<Totals> measure(const Job& job, runtime::ProcessGroup& group, const runtime::Clock& clock,
-                       const std::function<void(const Row&)>& on_row);
+                       const std::function<Result<void>(const Row&)>& on_row);
 
 }  // namespace react::perf

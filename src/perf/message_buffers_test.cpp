@@ -62,8 +62,11 @@ TEST(Measurement, ARowForEachCaseAndSize) {
   job.sizes = {Bytes{2}, Bytes{42}};
   job.iterations = 2;
   std::vector<Row> rows;
-  const auto totals =
-      measure(job, *group, runtime::SteadyClock(), [&](const Row& row) { rows.push_back(row); });
+  const auto keep = [&](const Row& row) {
+    rows.push_back(row);
+    return Result<void>{};
+  };
+  const auto totals = measure(job, *group, runtime::SteadyClock(), keep);
   ASSERT_TRUE(totals) << totals.error().message;
   ASSERT_EQ(rows.size(), 6u) << "int32 sum, int32 lor, bool lor";
   EXPECT_EQ(rows[0].count, 0) << "two bytes hold no int32";
@@ -73,8 +76,16 @@ TEST(Measurement, ARowForEachCaseAndSize) {
   EXPECT_EQ(totals->wrong, 0);
   EXPECT_EQ(rows[5].in_place.wrong, 0);
   job.check = false;
-  ASSERT_TRUE(measure(job, *group, runtime::SteadyClock(), [&](const Row& row) { rows.push_back(row); }));
+  ASSERT_TRUE(measure(job, *group, runtime::SteadyClock(), keep));
   EXPECT_EQ(rows.back().out_of_place.wrong, std::nullopt);
+  int rows_seen = 0;
+  const auto stopped = measure(job, *group, runtime::SteadyClock(), [&](const Row&) -> Result<void> {
+    ++rows_seen;
+    return fail(ErrorCode::kSystem, "enough");
+  });
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().message, "enough");
+  EXPECT_EQ(rows_seen, 1) << "an error of the caller ends it";
 }
 
 }  // namespace

@@ -3,61 +3,27 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <functional>
-#include <thread>
 
 #include "pattern/generators.h"
-#include "runtime/process_group.h"
+#include "runtime/rank_threads.h"
 #include "runtime/reduction/reduction.h"
-#include "runtime/socket_address.h"
-#include "runtime/timed_socket.h"
+#include "runtime/reduction/stored_number.h"
 
 namespace react::runtime {
 namespace {
 
 using Buffer = std::vector<std::byte>;
 
-// Small values: no sum, product or average of up to 13 of them overflows or rounds in any type.
-int value(pattern::Rank rank, std::size_t element) {
-  return 1 + static_cast<int>((element * 7 + static_cast<std::size_t>(rank) * 3) % 2);
+int bit(pattern::Rank rank, std::size_t element) {
+  return static_cast<int>((element * 7 + static_cast<std::size_t>(rank) * 3) % 2);
 }
 
-void put(ElementType type, std::byte* at, int number) {
-  const auto store = [&](auto v) { std::memcpy(at, &v, sizeof v); };
-  switch (type) {
-    case ElementType::kInt8:
-    case ElementType::kUint8:
-      return store(static_cast<std::int8_t>(number));
-    case ElementType::kInt16:
-    case ElementType::kUint16:
-      return store(static_cast<std::int16_t>(number));
-    case ElementType::kInt32:
-    case ElementType::kUint32:
-      return store(number);
-    case ElementType::kInt64:
-    case ElementType::kUint64:
-      return store(std::int64_t{number});
-    case ElementType::kFloat16:
-      return store(static_cast<std::uint16_t>(number == 1 ? 0x3C00 : 0x4000));
-    case ElementType::kBfloat16:
-      return store(static_cast<std::uint16_t>(number == 1 ? 0x3F80 : 0x4000));
-    case ElementType::kFloat32:
-      return store(static_cast<float>(number));
-    case ElementType::kFloat64:
-      return store(static_cast<double>(number));
-    case ElementType::kComplex64:
-      return store(std::array{static_cast<float>(number), 0.0F});
-    case ElementType::kComplex128:
-      return store(std::array{static_cast<double>(number), 0.0});
-    case ElementType::kBool:
-      return store(static_cast<std::uint8_t>(number - 1));
-  }
-}
-
+// Ones and twos (booleans: both truth values): no sum, product or average of up to 13 of them overflows or rounds.
 Buffer input(ElementType type, pattern::Rank rank, std::size_t count) {
   Buffer data(count * size_of(type));
-  for (std::size_t i = 0; i < count; ++i) put(type, data.data() + i * size_of(type), value(rank, i));
+  const int least = type == ElementType::kBool ? 0 : 1;
+  for (std::size_t i = 0; i < count; ++i)
+    store_number({least + bit(rank, i)}, 1, type, data.data() + i * size_of(type));
   return data;
 }
 
@@ -207,25 +173,11 @@ class Collectives : public testing::TestWithParam<pattern::Rank> {
   void run(const std::function<void(ProcessGroup&)>& body) {
     const pattern::Rank ranks = GetParam();
     const auto checked = pattern::check(pattern::double_tree_allreduce(std::max(ranks, 2)));
-    const std::string leader = free_address();
-    std::vector<std::thread> threads;
-    for (pattern::Rank rank = 0; rank < ranks; ++rank)
-      threads.emplace_back([&, rank] {
-        GroupOptions options;
-        options.rank = rank;
-        options.ranks = ranks;
-        options.leader_address = leader;
-        auto group = ProcessGroup::create(options, *checked);
-        ASSERT_TRUE(group) << group.error().message;
-        body(**group);
-      });
-    for (std::thread& thread : threads) thread.join();
-  }
-
- private:
-  static std::string free_address() {
-    const auto listener = listen_at(*SocketAddress::from_host("127.0.0.1", 0));
-    return SocketAddress::local_of(listener->get())->to_string();
+    on_every_rank(ranks, {}, free_address(), [&](const GroupOptions& options) {
+      auto group = ProcessGroup::create(options, *checked);
+      ASSERT_TRUE(group) << group.error().message;
+      body(**group);
+    });
   }
 };
 

@@ -52,14 +52,11 @@ Result<void> Executor::exchange(MessageKind kind, std::uint32_t epoch,
 
 Result<bool> Executor::begin_piece(LinkState& state) {
   Incoming& in = state.incoming;
-  const bool wanted = exchanging_ == in.header.kind &&
-                      (in.header.kind == MessageKind::kPoint || in.header.epoch == work_.epoch);
-  IncomingTransfer& expected = expected_[static_cast<std::size_t>(state.peer)];
-  if (!wanted) return park(state);
-  if (in.header.kind == MessageKind::kPoint && expected.bytes == 0) {
-    state.parked = true;  // of a later Recv
-    return false;
-  }
+  const IncomingTransfer& expected = expected_[static_cast<std::size_t>(state.peer)];
+  // A Send may be for a later Recv, a collective's piece for a later collective.
+  const bool its_turn =
+      in.header.kind == MessageKind::kPoint ? expected.bytes > 0 : in.header.epoch == work_.epoch;
+  if (exchanging_ != in.header.kind || !its_turn) return park(state);
   const std::uint64_t left = std::uint64_t{in.header.slice} << 32 | in.header.block;
   if (left != expected.bytes || in.header.size_bytes == 0 || in.header.size_bytes > left)
     return protocol_error(

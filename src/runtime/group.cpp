@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -70,13 +69,13 @@ TunedCollective* Group::numbered(std::uint32_t number) {
   return number < collectives_.size() ? collectives_[number].get() : nullptr;
 }
 
-Result<void> Group::check(const void* data, const Elements& elements, bool reduces) const {
+Result<void> Group::check(const void* data, const Elements& elements) const {
   if (data == nullptr && elements.count > 0) return invalid("the buffer is null");
-  if (reduces && !supports(elements.type, elements.op))
+  if (elements.op && !supports(elements.type, *elements.op))
     return invalid(
         fmt::format("{} has no {}: complex numbers have sum, prod and avg; floating-point numbers no "
                     "logical or bitwise operations; booleans only these",
-                    name_of(elements.type), name_of(elements.op)));
+                    name_of(elements.type), name_of(*elements.op)));
   if (elements.count > std::numeric_limits<std::size_t>::max() / 2 / size_of(elements.type) /
                            static_cast<std::size_t>(options_.ranks))
     return invalid(fmt::format("{} elements are more than memory can hold", elements.count));
@@ -91,7 +90,7 @@ std::byte* Group::scratch(std::size_t bytes) {
 Result<void> Group::allreduce(const void* send, void* recv, std::size_t count, ElementType type,
                               ReduceOp op) {
   const Elements elements{count, type, op};
-  if (auto fine = check(recv, elements, true); !fine) return fine;
+  if (auto fine = check(recv, elements); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   if (send != kInPlace) copy_bytes(recv, send, count * size_of(type));
   auto* data = static_cast<std::byte*>(recv);
@@ -101,8 +100,8 @@ Result<void> Group::allreduce(const void* send, void* recv, std::size_t count, E
 }
 
 Result<void> Group::allgather(const void* send, void* recv, std::size_t count, ElementType type) {
-  const Elements elements{count, type, ReduceOp::kSum};
-  if (auto fine = check(recv, elements, false); !fine) return fine;
+  const Elements elements{count, type};
+  if (auto fine = check(recv, elements); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   auto* data = static_cast<std::byte*>(recv);
   const std::size_t own = count * size_of(type);
@@ -113,7 +112,7 @@ Result<void> Group::allgather(const void* send, void* recv, std::size_t count, E
 Result<void> Group::reduce_scatter(const void* send, void* recv, std::size_t count, ElementType type,
                                    ReduceOp op) {
   const Elements elements{count, type, op};
-  if (auto fine = check(recv, elements, true); !fine) return fine;
+  if (auto fine = check(recv, elements); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   const std::size_t own = count * size_of(type);
   const auto ranks = static_cast<std::size_t>(options_.ranks);
@@ -134,7 +133,7 @@ Result<void> Group::reduce(const void* send, void* recv, std::size_t count, Elem
   const Elements elements{count, type, op};
   const bool is_root = options_.rank == root;
   const bool in_place = send == kInPlace;
-  if (auto fine = check(in_place || is_root ? recv : send, elements, true); !fine) return fine;
+  if (auto fine = check(in_place || is_root ? recv : send, elements); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   const std::size_t bytes = count * size_of(type);
   auto* data = static_cast<std::byte*>(recv);
@@ -147,8 +146,8 @@ Result<void> Group::reduce(const void* send, void* recv, std::size_t count, Elem
 }
 
 Result<void> Group::broadcast(void* data, std::size_t count, ElementType type, pattern::Rank root) {
-  const Elements elements{count, type, ReduceOp::kSum};
-  if (auto fine = check(data, elements, false); !fine) return fine;
+  const Elements elements{count, type};
+  if (auto fine = check(data, elements); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   return run(Collective::kBroadcast, root, static_cast<std::byte*>(data), elements);
 }
@@ -181,7 +180,7 @@ Result<void> Group::run_epoch(TunedCollective& tuned, std::byte* data, const Ele
   work.layout = &layout;
   work.data = data;
   work.type = elements.type;
-  work.op = elements.op;
+  work.op = elements.op.value_or(ReduceOp::kSum);  // copies are not asked
   work.epoch = static_cast<std::uint32_t>(epoch_);
   work.prepared = tuned.versions().highest_prepared();
   const TimePoint start = clock_->now();

@@ -78,26 +78,28 @@ class Group final : public ProcessGroup {
   pattern::Rank ranks() const override { return options_.ranks; }
 
  private:
-  // What the elements are and what is done with them; op counts only where something is reduced.
+  // What the elements are and, where they are reduced, how.
   struct Elements {
     std::size_t count;
     ElementType type;
-    ReduceOp op;
+    std::optional<ReduceOp> op = std::nullopt;
   };
   Result<void> run(pattern::Collective collective, pattern::Rank root, std::byte* data,
                    const Elements& elements);
   Result<void> run_epoch(TunedCollective& tuned, std::byte* data, const Elements& elements);
   Result<void> settle_version(TunedCollective& tuned, std::int64_t epoch, std::uint32_t prepared_by_all);
-  Result<void> check(const void* data, const Elements& elements, bool reduces) const;
+  Result<void> check(const void* data, const Elements& elements) const;
   Result<void> check_rank(pattern::Rank rank, const char* role) const;
   // Of allgatherv() and reduce_scatterv(): bytes before each part and, last, in all.
   Result<std::vector<std::size_t>> offsets_of(std::span<const std::size_t> counts, ElementType type) const;
   // Every rank takes part.
   Result<void> exchange(const std::vector<OutgoingTransfer>& sends,
                         const std::vector<IncomingTransfer>& receives);
-  // A whole collective made of one exchange.
-  Result<void> transfer(const std::vector<OutgoingTransfer>& sends,
-                        const std::vector<IncomingTransfer>& receives);
+  // With every other rank at once: what goes to it, and where what comes from it lies.
+  Result<void> exchange_with_all(const std::function<std::span<const std::byte>(pattern::Rank)>& to,
+                                 const std::function<std::span<std::byte>(pattern::Rank)>& from);
+  // Counts the collective that an exchange has been.
+  Result<void> completed(Result<void> exchanged);
   Result<void> exchange_between(const OutgoingTransfer* send, const IncomingTransfer* recv);
   Result<TunedCollective*> tuned_collective(pattern::Collective collective, pattern::Rank root,
                                             const Elements& elements);

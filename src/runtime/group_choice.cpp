@@ -67,11 +67,10 @@ Result<TunedCollective*> Group::choose(pattern::Collective collective, pattern::
 // from the one before. Everybody takes the median of what all have measured, so that all choose alike.
 Result<void> Group::measure_links() {
   if (link_speed_) return {};
-  const auto give_up_with = [&](const Error& error) { return give_up(error); };
-  if (auto warm = executor_.barrier(0); !warm) return give_up_with(warm.error());
+  if (auto warm = executor_.barrier(0); !warm) return give_up(warm.error());
   TimePoint start = clock_->now();
   for (int i = 0; i < kBarriers; ++i)
-    if (auto passed = executor_.barrier(0); !passed) return give_up_with(passed.error());
+    if (auto passed = executor_.barrier(0); !passed) return give_up(passed.error());
   const double rounds = std::bit_width(static_cast<unsigned>(options_.ranks - 1));
   std::vector<double> own{seconds(clock_->now() - start) / (kBarriers * rounds), 0};
 
@@ -80,7 +79,7 @@ Result<void> Group::measure_links() {
   const pattern::Rank previous = (options_.rank + options_.ranks - 1) % options_.ranks;
   std::vector<double> rates;
   for (int i = 0; i < kProbes; ++i) {
-    if (auto passed = executor_.barrier(0); !passed) return give_up_with(passed.error());
+    if (auto passed = executor_.barrier(0); !passed) return give_up(passed.error());
     start = clock_->now();
     if (auto moved = exchange({{next, probe.data(), kProbeBytes}},
                               {{previous, probe.data() + kProbeBytes, kProbeBytes}});
@@ -92,15 +91,13 @@ Result<void> Group::measure_links() {
 
   std::vector<double> all(2 * static_cast<std::size_t>(options_.ranks));
   std::copy(own.begin(), own.end(), all.begin() + 2 * options_.rank);
-  std::vector<OutgoingTransfer> sends;
-  std::vector<IncomingTransfer> receives;
-  constexpr std::size_t kBytes = 2 * sizeof(double);
-  for (pattern::Rank rank = 0; rank < options_.ranks; ++rank) {
-    if (rank == options_.rank) continue;
-    sends.push_back({rank, reinterpret_cast<const std::byte*>(own.data()), kBytes});
-    receives.push_back({rank, reinterpret_cast<std::byte*>(all.data() + 2 * rank), kBytes});
-  }
-  if (auto told = exchange(sends, receives); !told) return told;
+  const auto own_bytes = std::as_bytes(std::span(own));
+  auto told = exchange_with_all(
+      [&](pattern::Rank) { return own_bytes; },
+      [&](pattern::Rank rank) {
+        return std::as_writable_bytes(std::span(all).subspan(2 * static_cast<std::size_t>(rank), 2));
+      });
+  if (!told) return told;
   std::vector<double> latencies, bandwidths;
   for (std::size_t i = 0; i < all.size(); i += 2)
     latencies.push_back(all[i]), bandwidths.push_back(all[i + 1]);

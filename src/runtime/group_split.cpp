@@ -51,6 +51,7 @@ Result<std::unique_ptr<ProcessGroup>> Group::split(std::int32_t colour, std::int
   options.leader_address = cards.front().address.data();
   options.group_name = fmt::format("{}/{}.{}", options_.group_name, splits_, colour);
   options.trace_path.clear();
+  options.on_trace_error = {};
   if (options.rank != 0) listener = FileDescriptor();
   return create_group(std::move(options), std::nullopt, std::move(listener));
 }

@@ -2,21 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <thread>
 
 #include "pattern/generators.h"
 #include "pattern/swap.h"
-#include "runtime/process_group.h"
-#include "runtime/socket_address.h"
-#include "runtime/timed_socket.h"
+#include "runtime/rank_threads.h"
 
 namespace react::runtime {
 namespace {
-
-std::uint16_t free_port(const char* host) {
-  const auto listener = listen_at(*SocketAddress::from_host(host, 0));
-  return SocketAddress::local_of(listener->get())->port();
-}
 
 struct World {
   pattern::Pattern pattern;
@@ -34,20 +26,13 @@ class Group : public testing::TestWithParam<const char*> {
 void Group::run_world(const World& world, const std::function<void(ProcessGroup&)>& body) const {
   const auto checked = pattern::check(world.pattern);
   ASSERT_TRUE(checked) << checked.error().message;
-  const auto port = free_port(world.host.c_str());
-  std::vector<std::thread> threads;
-  for (pattern::Rank rank = 0; rank < world.pattern.ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      GroupOptions options = world.options;
-      options.transport = GetParam();
-      options.rank = rank;
-      options.ranks = world.pattern.ranks;
-      options.leader_address = SocketAddress::from_host(world.host, port)->to_string();
-      auto group = world.by_size ? ProcessGroup::create(options) : ProcessGroup::create(options, *checked);
-      ASSERT_TRUE(group) << group.error().message;
-      body(**group);
-    });
-  for (std::thread& thread : threads) thread.join();
+  GroupOptions common = world.options;
+  common.transport = GetParam();
+  on_every_rank(world.pattern.ranks, common, free_address(world.host), [&](const GroupOptions& options) {
+    auto group = world.by_size ? ProcessGroup::create(options) : ProcessGroup::create(options, *checked);
+    ASSERT_TRUE(group) << group.error().message;
+    body(**group);
+  });
 }
 
 void expect_sums(ProcessGroup& group, int epochs, std::size_t count) {
@@ -217,42 +202,27 @@ TEST(GroupOptions, RefusesATransportThatDoesNotExist) {
 // Threads of a rank that does not share memory, and of ranks that would.
 TEST(GroupOptions, RanksMayDifferInTheirTransport) {
   const auto checked = pattern::check(pattern::ring_allreduce(4));
-  const auto port = free_port("127.0.0.1");
-  std::vector<std::thread> threads;
-  for (pattern::Rank rank = 0; rank < 4; ++rank)
-    threads.emplace_back([&, rank] {
-      GroupOptions options;
-      options.rank = rank;
-      options.ranks = 4;
-      options.leader_address = SocketAddress::from_host("127.0.0.1", port)->to_string();
-      options.transport = rank == 2 ? "tcp" : "auto";
-      auto group = ProcessGroup::create(options, *checked);
-      ASSERT_TRUE(group) << group.error().message;
-      expect_sums(**group, 10, 100003);
-    });
-  for (std::thread& thread : threads) thread.join();
+  on_every_rank(4, {}, free_address(), [&](GroupOptions options) {
+    options.transport = options.rank == 2 ? "tcp" : "auto";
+    auto group = ProcessGroup::create(options, *checked);
+    ASSERT_TRUE(group) << group.error().message;
+    expect_sums(**group, 10, 100003);
+  });
 }
 
 TEST(GroupOptions, SharedMemoryAloneRefusesRanksThatItDoesNotReach) {
-  const auto port = free_port("127.0.0.1");
-  std::vector<std::thread> threads;
-  for (pattern::Rank rank = 0; rank < 2; ++rank)
-    threads.emplace_back([&, rank] {
-      GroupOptions options;
-      options.rank = rank;
-      options.ranks = 2;
-      options.leader_address = SocketAddress::from_host("127.0.0.1", port)->to_string();
-      options.transport = rank == 0 ? "tcp" : "shm";
-      options.timeout = std::chrono::seconds(2);
-      const auto group = ProcessGroup::create(options);
-      ASSERT_FALSE(group);
-      if (rank == 1) {
-        EXPECT_EQ(group.error().rank, 0);
-        EXPECT_NE(group.error().message.find("does not reach rank 0"), std::string::npos)
-            << group.error().message;
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
+  GroupOptions common;
+  common.timeout = std::chrono::seconds(2);
+  on_every_rank(2, common, free_address(), [](GroupOptions options) {
+    options.transport = options.rank == 0 ? "tcp" : "shm";
+    const auto group = ProcessGroup::create(options);
+    ASSERT_FALSE(group);
+    if (options.rank == 1) {
+      EXPECT_EQ(group.error().rank, 0);
+      EXPECT_NE(group.error().message.find("does not reach rank 0"), std::string::npos)
+          << group.error().message;
+    }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Over, Group, testing::Values("tcp", "shm"),

@@ -29,11 +29,22 @@ Result<void> Group::exchange(const std::vector<OutgoingTransfer>& sends,
   return {};
 }
 
-Result<void> Group::transfer(const std::vector<OutgoingTransfer>& sends,
-                             const std::vector<IncomingTransfer>& receives) {
-  auto done = exchange(sends, receives);
-  if (done) ++completed_;
-  return done;
+// Peers in turn from the next rank on, so that not all ranks begin with the same one.
+Result<void> Group::exchange_with_all(const std::function<std::span<const std::byte>(pattern::Rank)>& to,
+                                      const std::function<std::span<std::byte>(pattern::Rank)>& from) {
+  std::vector<OutgoingTransfer> sends;
+  std::vector<IncomingTransfer> receives;
+  for (pattern::Rank step = 1; step < options_.ranks; ++step) {
+    const pattern::Rank peer = (options_.rank + step) % options_.ranks;
+    sends.push_back({peer, to(peer).data(), to(peer).size()});
+    receives.push_back({peer, from(peer).data(), from(peer).size()});
+  }
+  return exchange(sends, receives);
+}
+
+Result<void> Group::completed(Result<void> exchanged) {
+  if (exchanged) ++completed_;
+  return exchanged;
 }
 
 Result<void> Group::exchange_between(const OutgoingTransfer* send, const IncomingTransfer* recv) {
@@ -45,10 +56,8 @@ Result<void> Group::exchange_between(const OutgoingTransfer* send, const Incomin
   return {};
 }
 
-// Peers in turn from the next rank on, so that not all ranks begin with the same one.
 Result<void> Group::alltoall(const void* send, void* recv, std::size_t count, ElementType type) {
-  const Elements elements{count, type, ReduceOp::kSum};
-  if (auto fine = check(recv, elements, false); !fine) return fine;
+  if (auto fine = check(recv, {count, type}); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   const std::size_t part = count * size_of(type), all = part * at(options_.ranks);
   const auto* from = static_cast<const std::byte*>(send);
@@ -58,46 +67,41 @@ Result<void> Group::alltoall(const void* send, void* recv, std::size_t count, El
     from = scratch_.data();
   }
   copy_bytes(to + at(options_.rank) * part, from + at(options_.rank) * part, part);
-  std::vector<OutgoingTransfer> sends;
-  std::vector<IncomingTransfer> receives;
-  for (pattern::Rank step = 1; step < options_.ranks; ++step) {
-    const pattern::Rank next = (options_.rank + step) % options_.ranks;
-    sends.push_back({next, from + at(next) * part, part});
-    receives.push_back({next, to + at(next) * part, part});
-  }
-  return transfer(sends, receives);
+  return completed(
+      exchange_with_all([&](pattern::Rank rank) { return std::span(from + at(rank) * part, part); },
+                        [&](pattern::Rank rank) { return std::span(to + at(rank) * part, part); }));
 }
 
 Result<void> Group::gather(const void* send, void* recv, std::size_t count, ElementType type,
                            pattern::Rank root) {
   if (auto fine = check_rank(root, "root"); !fine) return fine;
   const bool is_root = options_.rank == root;
-  if (auto fine = check(is_root ? recv : send, {count, type, ReduceOp::kSum}, false); !fine) return fine;
+  if (auto fine = check(is_root ? recv : send, {count, type}); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   const std::size_t part = count * size_of(type);
-  if (!is_root) return transfer({{root, static_cast<const std::byte*>(send), part}}, {});
+  if (!is_root) return completed(exchange({{root, static_cast<const std::byte*>(send), part}}, {}));
   auto* to = static_cast<std::byte*>(recv);
   if (send != kInPlace) copy_bytes(to + at(root) * part, send, part);
   std::vector<IncomingTransfer> receives;
   for (pattern::Rank rank = 0; rank < options_.ranks; ++rank)
     if (rank != root) receives.push_back({rank, to + at(rank) * part, part});
-  return transfer({}, receives);
+  return completed(exchange({}, receives));
 }
 
 Result<void> Group::scatter(const void* send, void* recv, std::size_t count, ElementType type,
                             pattern::Rank root) {
   if (auto fine = check_rank(root, "root"); !fine) return fine;
   const bool is_root = options_.rank == root;
-  if (auto fine = check(is_root ? send : recv, {count, type, ReduceOp::kSum}, false); !fine) return fine;
+  if (auto fine = check(is_root ? send : recv, {count, type}); !fine) return fine;
   const WorkQueue::Turn turn(queue_);
   const std::size_t part = count * size_of(type);
-  if (!is_root) return transfer({}, {{root, static_cast<std::byte*>(recv), part}});
+  if (!is_root) return completed(exchange({}, {{root, static_cast<std::byte*>(recv), part}}));
   const auto* from = static_cast<const std::byte*>(send);
   if (recv != nullptr) copy_bytes(recv, from + at(root) * part, part);
   std::vector<OutgoingTransfer> sends;
   for (pattern::Rank rank = 0; rank < options_.ranks; ++rank)
     if (rank != root) sends.push_back({rank, from + at(rank) * part, part});
-  return transfer(sends, {});
+  return completed(exchange(sends, {}));
 }
 
 Result<std::vector<std::size_t>> Group::offsets_of(std::span<const std::size_t> counts,
@@ -124,14 +128,9 @@ Result<void> Group::allgatherv(const void* send, void* recv, std::span<const std
   const auto part = [&](pattern::Rank rank) { return (*offsets)[at(rank) + 1] - (*offsets)[at(rank)]; };
   std::byte* own = to + (*offsets)[at(options_.rank)];
   if (send != kInPlace) copy_bytes(own, send, part(options_.rank));
-  std::vector<OutgoingTransfer> sends;
-  std::vector<IncomingTransfer> receives;
-  for (pattern::Rank step = 1; step < options_.ranks; ++step) {
-    const pattern::Rank next = (options_.rank + step) % options_.ranks;
-    sends.push_back({next, own, part(options_.rank)});
-    receives.push_back({next, to + (*offsets)[at(next)], part(next)});
-  }
-  return transfer(sends, receives);
+  return completed(exchange_with_all(
+      [&](pattern::Rank) { return std::span(own, part(options_.rank)); },
+      [&](pattern::Rank rank) { return std::span(to + (*offsets)[at(rank)], part(rank)); }));
 }
 
 Result<void> Group::reduce_scatterv(const void* send, void* recv, std::span<const std::size_t> counts,
@@ -139,20 +138,18 @@ Result<void> Group::reduce_scatterv(const void* send, void* recv, std::span<cons
   const auto offsets = offsets_of(counts, type);
   if (!offsets) return tl::unexpected(offsets.error());
   const std::size_t count = counts[at(options_.rank)], own = count * size_of(type);
-  if (auto fine = check(recv, {count, type, op}, true); !fine) return fine;
+  if (auto fine = check(recv, {count, type, op}); !fine) return fine;
   if (send == nullptr && offsets->back() > 0) return invalid("the buffer is null");
   const WorkQueue::Turn turn(queue_);
   const auto* from = static_cast<const std::byte*>(send);
   std::byte* parts = scratch(own * at(options_.ranks));
   copy_bytes(parts + at(options_.rank) * own, from + (*offsets)[at(options_.rank)], own);
-  std::vector<OutgoingTransfer> sends;
-  std::vector<IncomingTransfer> receives;
-  for (pattern::Rank step = 1; step < options_.ranks; ++step) {
-    const pattern::Rank next = (options_.rank + step) % options_.ranks;
-    sends.push_back({next, from + (*offsets)[at(next)], (*offsets)[at(next) + 1] - (*offsets)[at(next)]});
-    receives.push_back({next, parts + at(next) * own, own});
-  }
-  if (auto done = transfer(sends, receives); !done) return done;
+  auto done = completed(exchange_with_all(
+      [&](pattern::Rank rank) {
+        return std::span(from + (*offsets)[at(rank)], (*offsets)[at(rank) + 1] - (*offsets)[at(rank)]);
+      },
+      [&](pattern::Rank rank) { return std::span(parts + at(rank) * own, own); }));
+  if (!done) return done;
   copy_bytes(recv, parts, own);
   for (std::size_t rank = 1; rank < at(options_.ranks); ++rank)
     combine(type, op, static_cast<std::byte*>(recv), parts + rank * own, count);
@@ -163,7 +160,7 @@ Result<void> Group::reduce_scatterv(const void* send, void* recv, std::span<cons
 Result<void> Group::send(const void* data, std::size_t count, ElementType type, pattern::Rank to) {
   if (auto fine = check_rank(to, "receiver"); !fine) return fine;
   if (to == options_.rank) return invalid("a rank cannot send to itself; use send_recv()");
-  if (auto fine = check(data, {count, type, ReduceOp::kSum}, false); !fine) return fine;
+  if (auto fine = check(data, {count, type}); !fine) return fine;
   const OutgoingTransfer transfer{to, static_cast<const std::byte*>(data), count * size_of(type)};
   return exchange_between(&transfer, nullptr);
 }
@@ -171,7 +168,7 @@ Result<void> Group::send(const void* data, std::size_t count, ElementType type, 
 Result<void> Group::recv(void* data, std::size_t count, ElementType type, pattern::Rank from) {
   if (auto fine = check_rank(from, "sender"); !fine) return fine;
   if (from == options_.rank) return invalid("a rank cannot receive from itself; use send_recv()");
-  if (auto fine = check(data, {count, type, ReduceOp::kSum}, false); !fine) return fine;
+  if (auto fine = check(data, {count, type}); !fine) return fine;
   const IncomingTransfer transfer{from, static_cast<std::byte*>(data), count * size_of(type)};
   return exchange_between(nullptr, &transfer);
 }
@@ -180,8 +177,8 @@ Result<void> Group::send_recv(const void* send, std::size_t send_count, pattern:
                               std::size_t recv_count, pattern::Rank from, ElementType type) {
   if (auto fine = check_rank(to, "receiver"); !fine) return fine;
   if (auto fine = check_rank(from, "sender"); !fine) return fine;
-  if (auto fine = check(send, {send_count, type, ReduceOp::kSum}, false); !fine) return fine;
-  if (auto fine = check(recv, {recv_count, type, ReduceOp::kSum}, false); !fine) return fine;
+  if (auto fine = check(send, {send_count, type}); !fine) return fine;
+  if (auto fine = check(recv, {recv_count, type}); !fine) return fine;
   const bool to_self = to == options_.rank, from_self = from == options_.rank;
   if (to_self != from_self || (to_self && send_count != recv_count))
     return invalid("what a rank sends to itself it has to receive from itself in the same call");

@@ -122,7 +122,7 @@ Result<std::unique_ptr<ProcessGroup>> create_group(GroupOptions options,
   }
   parts.clock = std::make_unique<SteadyClock>();
   if (options.rank == 0 && !options.trace_path.empty()) {
-    auto recorder = Recorder::open(options.trace_path);
+    auto recorder = Recorder::open(options.trace_path, options.on_trace_error);
     if (!recorder) return tl::unexpected(recorder.error());
     parts.recorder = std::move(*recorder);
   }

@@ -48,6 +48,9 @@ struct GroupOptions {
   std::string trace_path;          // the leader writes the trace of create()'s pattern here; empty: none
   // Called on the leader's tuner thread with every report. Must not block for long.
   std::function<void(const tuner::Report&)> on_report;
+  // Called once where the trace cannot be written on (a full disk), on the tuner's thread or as the group is destroyed;
+  // the job goes on. Without it a warning is logged.
+  std::function<void(const Error&)> on_trace_error;
 };
 
 class ProcessGroup {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace react::runtime {
 namespace {
@@ -33,6 +34,19 @@ TEST(Recorder, AFullDiskEndsTheRecordingAndNothingElse) {
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("/dev/full ends here"), std::string::npos) << said;
   EXPECT_EQ(said.find("ends here"), said.rfind("ends here")) << "one warning is enough: " << said;
+}
+
+TEST(Recorder, WhoAskedIsToldOnceAlsoOfALastLineThatWasLost) {
+  for (const bool flush : {true, false}) {
+    std::vector<std::string> told;
+    {
+      auto recorder = Recorder::open("/dev/full", [&](const Error& error) { told.push_back(error.message); });
+      ASSERT_TRUE(recorder) << recorder.error().message;
+      recorder->line("lost", flush);
+    }
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_NE(told[0].find("No space left"), std::string::npos) << told[0];
+  }
 }
 
 TEST(Recorder, APlaceThatCannotBeWrittenIsRefused) {

@@ -102,7 +102,7 @@ BatchFit::BatchFit(const FluidProgram& program, std::span<const RateStatistics> 
     of_link_[static_cast<std::size_t>(program.ranks + program.connections[c].src)].push_back(
         static_cast<std::int32_t>(c));
   }
-  quiet_ = simulator_.run(program, Network(program.ranks)).connection_throughput;
+  if (usable_) quiet_ = simulator_.run(program, Network(program.ranks)).connection_throughput;
 }
 
 double BatchFit::residual_of(std::size_t connection) const {

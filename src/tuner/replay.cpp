@@ -7,33 +7,54 @@
 namespace react::tuner {
 namespace {
 
-// The lines of a trace, numbered from 1. A last line without its newline was cut short by whatever ended the
-// job.
+// The lines of a trace, numbered from 1. One that is longer than any line of ours comes cut, just too long to be parsed.
 class Lines {
  public:
-  explicit Lines(std::string_view text) : text_(text) {}
+  explicit Lines(std::istream& stream) : stream_(stream) {}
 
   bool next() {
-    if (text_.empty()) return false;
-    const std::size_t end = text_.find('\n');
-    complete_ = end != std::string_view::npos;
-    line_ = text_.substr(0, end);
-    text_.remove_prefix(complete_ ? end + 1 : text_.size());
+    line_.clear();
     ++number_;
-    return true;
+    for (;;) {
+      const std::size_t end = unread_.find('\n', at_);
+      complete_ = end != std::string::npos;
+      line_.append(unread_, at_, complete_ ? end - at_ : std::string::npos);
+      at_ = complete_ ? end + 1 : unread_.size();
+      if (complete_ || line_.size() > kMaxTraceLineBytes) return true;
+      if (!read_on()) return !line_.empty();
+    }
   }
-  std::string_view line() const { return line_; }
+  const std::string& line() const { return line_; }
   std::int64_t number() const { return number_; }
   bool complete() const { return complete_; }
 
  private:
-  std::string_view text_, line_;
+  bool read_on() {
+    unread_.resize(1 << 16);
+    stream_.read(unread_.data(), static_cast<std::streamsize>(unread_.size()));
+    unread_.resize(static_cast<std::size_t>(stream_.gcount()));
+    at_ = 0;
+    return !unread_.empty();
+  }
+
+  std::istream& stream_;
+  std::string unread_, line_;
+  std::size_t at_ = 0;
   std::int64_t number_ = 0;
   bool complete_ = true;
 };
 
 tl::unexpected<Error> at_line(std::int64_t number, const Error& error) {
   return invalid(fmt::format("trace line {}: {}", number, error.message));
+}
+
+Result<void> check_place(const EpochRecord& record, pattern::Rank ranks, std::int64_t last_epoch) {
+  if (record.epoch <= last_epoch)
+    return invalid(fmt::format("epoch {} comes after epoch {}", record.epoch, last_epoch));
+  if (record.durations.size() != static_cast<std::size_t>(ranks))
+    return invalid(fmt::format("epoch {} has times of {} ranks, the pattern has {}", record.epoch,
+                               record.durations.size(), ranks));
+  return {};
 }
 
 // Matches reports as decided now with those recorded; the first mismatch is kept.
@@ -64,7 +85,7 @@ class Comparison {
 
 }  // namespace
 
-Result<ReplayOutcome> replay(std::string_view trace) {
+Result<ReplayOutcome> replay(std::istream& trace) {
   Lines lines(trace);
   if (!lines.next()) return invalid("the trace is empty");
   auto header = parse_header(lines.line());
@@ -72,12 +93,17 @@ Result<ReplayOutcome> replay(std::string_view trace) {
   auto initial = pattern::check(std::move(header->initial));
   if (!initial) return at_line(1, initial.error());
 
+  const pattern::Rank ranks = initial->pattern().ranks;
   Controller controller(header->parameters, std::move(*initial), header->workload);
   ReplayOutcome outcome;
   Comparison comparison(outcome);
+  std::int64_t last_epoch = -1;
   while (lines.next()) {
     auto entry = parse_entry(lines.line());
-    if (!entry && !lines.complete()) break;
+    if (!entry && !lines.complete() && lines.line().size() <= kMaxTraceLineBytes) {
+      outcome.cut_short = true;
+      break;
+    }
     if (!entry) return at_line(lines.number(), entry.error());
     if (const auto* report = std::get_if<RecordedReport>(&*entry)) {
       comparison.recorded(lines.number(), report->line);
@@ -88,9 +114,14 @@ Result<ReplayOutcome> replay(std::string_view trace) {
       controller.set_workload(*workload);
       continue;
     }
+    const auto& record = std::get<EpochRecord>(*entry);
+    if (auto fits = check_place(record, ranks, last_epoch); !fits)
+      return at_line(lines.number(), fits.error());
+    last_epoch = record.epoch;
     ++outcome.epochs;
-    if (const auto report = controller.on_epoch(std::get<EpochRecord>(*entry))) comparison.replayed(*report);
+    if (const auto report = controller.on_epoch(record)) comparison.replayed(*report);
   }
+  if (outcome.epochs == 0) return invalid("the trace holds no epoch: there is nothing to reproduce");
   return outcome;
 }
 

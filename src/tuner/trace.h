@@ -1,9 +1,10 @@
 // Traces: JSON Lines, schema "react.trace/1". A first line with everything a controller starts from, then one
 // line per epoch record and per report, in the order in which they happened.
 //
-// Pure text in and out; whoever calls owns the files. Reading is for hostile input.
+// Text in and out; whoever calls owns the files. Reading is for hostile input: a line at a time, lines of bounded length.
 #pragma once
 
+#include <istream>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,6 +20,8 @@ struct TraceHeader {
   pattern::Pattern initial;
 };
 
+inline constexpr std::size_t kMaxTraceLineBytes = 64 << 20;
+
 std::string header_line(const TraceHeader& header);  // lines carry no newline
 std::string epoch_line(const EpochRecord& record);
 std::string report_line(const Report& report);  // with the proposed pattern in full
@@ -32,8 +35,7 @@ using TraceEntry = std::variant<EpochRecord, Workload, RecordedReport>;
 Result<TraceHeader> parse_header(std::string_view line);
 Result<TraceEntry> parse_entry(std::string_view line);
 
-// Feeds the epochs of a whole trace to a fresh controller and compares each report with the recorded one,
-// byte for byte.
+// Feeds the epochs of a trace to a fresh controller and compares each report with the recorded one, byte for byte.
 struct ReplayOutcome {
   std::int64_t epochs = 0;
   std::int64_t reports = 0;
@@ -45,7 +47,9 @@ struct ReplayOutcome {
     std::string replayed;
   };
   std::optional<Difference> difference;
+  bool cut_short = false;  // the last line has no end, as a killed job leaves it; it was left out
 };
-Result<ReplayOutcome> replay(std::string_view trace);
+// Refused, with the line: what is no trace, epochs out of order or of another shape than the pattern; no epoch at all.
+Result<ReplayOutcome> replay(std::istream& trace);
 
 }  // namespace react::tuner

@@ -12,7 +12,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxLineBytes = 64 << 20;
 constexpr int kMaxDepth = 16;
 constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 
@@ -37,7 +36,8 @@ bool too_deep(std::string_view line) {
 }
 
 Result<Json> parse_object(std::string_view line) {
-  if (line.size() > kMaxLineBytes) return invalid(fmt::format("longer than {} bytes", kMaxLineBytes));
+  if (line.size() > kMaxTraceLineBytes)
+    return invalid(fmt::format("longer than {} bytes", kMaxTraceLineBytes));
   if (too_deep(line)) return invalid(fmt::format("brackets nest deeper than {}", kMaxDepth));
   Json json = Json::parse(line, nullptr, false);
   if (json.is_discarded()) return invalid("not JSON");

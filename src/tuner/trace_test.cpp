@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "pattern/generators.h"
 #include "tuner/fluid_world.h"
 
@@ -12,6 +14,11 @@ std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   return text;
+}
+
+Result<ReplayOutcome> replay_text(const std::string& text) {
+  std::istringstream stream(text);
+  return replay(stream);
 }
 
 std::vector<std::string> recorded(Policy policy, int epochs) {
@@ -46,7 +53,7 @@ TEST(Trace, EpochAndWorkloadRoundTrip) {
 
 TEST(Trace, ReplayReproducesEveryDecisionBitForBit) {
   for (const Policy policy : {Policy::kBest, Policy::kPaper}) {
-    const auto outcome = replay(joined(recorded(policy, 60)));
+    const auto outcome = replay_text(joined(recorded(policy, 60)));
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->epochs, 60);
     EXPECT_GE(outcome->reports, 8);
@@ -62,7 +69,7 @@ TEST(Trace, ReplayFindsADifference) {
     if (lines[i].starts_with("{\"report\"")) {
       lines[i].back() = ' ';
       lines[i] += "}";
-      const auto outcome = replay(joined(lines));
+      const auto outcome = replay_text(joined(lines));
       ASSERT_TRUE(outcome && outcome->difference);
       EXPECT_EQ(outcome->difference->line, static_cast<std::int64_t>(i) + 1);
       return;
@@ -73,16 +80,52 @@ TEST(Trace, ReplayFindsADifference) {
 TEST(Trace, AMissingReportIsADifferenceAndALostTailIsNot) {
   auto lines = recorded(Policy::kBest, 30);
   const auto cut = joined(lines).substr(0, joined(lines).size() - 20);
-  EXPECT_TRUE(replay(cut));
+  const auto of_cut = replay_text(cut);
+  ASSERT_TRUE(of_cut) << of_cut.error().message;
+  EXPECT_TRUE(of_cut->cut_short);
+  EXPECT_FALSE(of_cut->difference);
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (lines[i].starts_with("{\"report\"")) {
       lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));
       break;
     }
-  const auto outcome = replay(joined(lines));
+  const auto outcome = replay_text(joined(lines));
   ASSERT_TRUE(outcome);
   ASSERT_TRUE(outcome->difference);
   EXPECT_EQ(outcome->difference->recorded, "");
+}
+
+TEST(Trace, EpochsOutOfPlaceAreNamed) {
+  const auto header = header_line({{}, {Bytes{1}}, pattern::ring_allreduce(2)}) + "\n";
+  const auto epoch = [](std::int64_t number, std::size_t ranks) {
+    return epoch_line({number, 0, std::vector(ranks, Nanoseconds{5}), {}}) + "\n";
+  };
+  EXPECT_EQ(replay_text(header).error().message, "the trace holds no epoch: there is nothing to reproduce");
+  EXPECT_EQ(replay_text(header + epoch(3, 2) + epoch(3, 2)).error().message,
+            "trace line 3: epoch 3 comes after epoch 3");
+  EXPECT_EQ(replay_text(header + epoch(0, 3)).error().message,
+            "trace line 2: epoch 0 has times of 3 ranks, the pattern has 2");
+  const auto outcome = replay_text(header + epoch(0, 2) + epoch(4, 2));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->epochs, 2);
+  EXPECT_FALSE(outcome->cut_short);
+}
+
+TEST(Trace, ALineWithoutEndIsRefusedBeforeItFillsMemory) {
+  struct Endless : std::streambuf {
+    std::string piece = std::string(1 << 16, '[');
+    std::size_t given = 0;
+    int_type underflow() override {
+      given += piece.size();
+      setg(piece.data(), piece.data(), piece.data() + piece.size());
+      return traits_type::to_int_type(piece[0]);
+    }
+  } endless;
+  std::istream stream(&endless);
+  const auto outcome = replay(stream);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message, "trace line 1: longer than 67108864 bytes");
+  EXPECT_LE(endless.given, 2 * kMaxTraceLineBytes);
 }
 
 TEST(Trace, HostileLinesAreRefusedInOneLine) {
@@ -108,9 +151,9 @@ TEST(Trace, HostileLinesAreRefusedInOneLine) {
     EXPECT_EQ(entry.error().message.find('\n'), std::string::npos);
     EXPECT_FALSE(parse_header(line));
   }
-  EXPECT_NE(replay("").error().message.find("empty"), std::string::npos);
+  EXPECT_NE(replay_text("").error().message.find("empty"), std::string::npos);
   const auto header = header_line({{}, {Bytes{1}}, pattern::ring_allreduce(2)});
-  EXPECT_NE(replay(header + "\n{\"epoch\":1}\n").error().message.find("line 2"), std::string::npos);
+  EXPECT_NE(replay_text(header + "\n{\"epoch\":1}\n").error().message.find("line 2"), std::string::npos);
 }
 
 }  // namespace

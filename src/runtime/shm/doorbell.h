@@ -7,10 +7,10 @@
 // Thread-safe.
 #pragma once
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdint>
+
+#include "runtime/event_poll.h"
 
 namespace react::runtime::shm {
 
@@ -26,9 +26,7 @@ struct Doorbell {
   // After a change to a ring that a sleeper may wait for.
   void ring_for(std::uint32_t reason) const {
     if ((asleep->load() & reason) == 0 || (asleep->exchange(0) & reason) == 0) return;
-    const std::uint64_t one = 1;
-    // Fails only when the counter is full, and then the sleeper is woken anyway.
-    [[maybe_unused]] const auto written = ::write(eventfd, &one, sizeof one);
+    ring(eventfd);
   }
 };
 

@@ -1,7 +1,6 @@
 #include "runtime/shm/mixed_transport.h"
 
 #include <fmt/format.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <thread>
 
 #include "base/check.h"
@@ -24,10 +22,6 @@ constexpr std::uint32_t kOthersTag = kDoorbellTag - 1;
 constexpr Nanoseconds kSpin = std::chrono::microseconds(20);
 // Waits that the rings alone may satisfy before descriptors get their turn.
 constexpr int kLooksPerPoll = 8;
-
-tl::unexpected<Error> system_failure(const char* call) {
-  return fail(ErrorCode::kSystem, std::string(call) + ": " + std::generic_category().message(errno));
-}
 
 void pause_core() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -73,22 +67,13 @@ void MixedTransport::add_peer(Rank own, Neighbour neighbour, const std::string& 
   peers_.push_back(std::move(peer));
 }
 
-Result<void> MixedTransport::watch(int descriptor, std::uint32_t tag) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u32 = tag;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) return system_failure("epoll_ctl");
-  return {};
-}
-
 Result<void> MixedTransport::watch_all() {
-  epoll_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_) return system_failure("epoll_create1");
-  if (auto watched = watch(doorbell_.get(), kDoorbellTag); !watched) return watched;
+  if (auto opened = poll_.open(); !opened) return opened;
+  if (auto watched = poll_.add(doorbell_.get(), EPOLLIN, kDoorbellTag); !watched) return watched;
   if (others_)
-    if (auto watched = watch(others_->descriptor(), kOthersTag); !watched) return watched;
+    if (auto watched = poll_.add(others_->descriptor(), EPOLLIN, kOthersTag); !watched) return watched;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
-    auto watched = watch(peers_[i]->neighbour.channel.get(), static_cast<std::uint32_t>(i));
+    auto watched = poll_.add(peers_[i]->neighbour.channel.get(), EPOLLIN, static_cast<std::uint32_t>(i));
     if (!watched) return watched;
   }
   return {};
@@ -156,16 +141,10 @@ void MixedTransport::say_awake() {
 
 Result<void> MixedTransport::poll(Nanoseconds limit, std::vector<LinkEvent>& events) {
   looks_since_poll_ = 0;
-  std::array<epoll_event, 64> ready;
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
-  const int count =
-      epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(milliseconds));
-  if (count < 0) {
-    if (errno == EINTR) return {};
-    return system_failure("epoll_wait");
-  }
-  for (int i = 0; i < count; ++i) {
-    const std::uint32_t tag = ready[static_cast<std::size_t>(i)].data.u32;
+  const auto ready = poll_.wait(limit);
+  if (!ready) return tl::unexpected(ready.error());
+  for (const epoll_event& event : *ready) {
+    const std::uint32_t tag = event.data.u32;
     if (tag == kDoorbellTag) {
       woken_.store(false, std::memory_order_relaxed);
       std::uint64_t rung;
@@ -176,7 +155,7 @@ Result<void> MixedTransport::poll(Nanoseconds limit, std::vector<LinkEvent>& eve
       hear_channel(*peers_[tag]);
     }
   }
-  if (count > 0) look(events);
+  if (!ready->empty()) look(events);
   return {};
 }
 
@@ -185,15 +164,13 @@ void MixedTransport::hear_channel(Peer& peer) {
   std::array<std::byte, 256> ignored;
   const ssize_t got = recv(peer.neighbour.channel.get(), ignored.data(), ignored.size(), MSG_DONTWAIT);
   if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) return;
-  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.neighbour.channel.get(), nullptr);
+  poll_.remove(peer.neighbour.channel.get());
   for (ShmLink& link : peer.links) link.peer_closed();
 }
 
 void MixedTransport::wake() {
   woken_.store(true, std::memory_order_relaxed);
-  const std::uint64_t one = 1;
-  // Fails only when the counter is full, and then the waiter is woken anyway.
-  [[maybe_unused]] const auto written = ::write(doorbell_.get(), &one, sizeof one);
+  ring(doorbell_.get());
 }
 
 }  // namespace react::runtime::shm

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/event_poll.h"
 #include "runtime/shm/neighbours.h"
 #include "runtime/shm/shm_link.h"
 #include "runtime/tcp/tcp_transport.h"
@@ -41,7 +42,6 @@ class MixedTransport final : public Transport {
 
   MixedTransport(std::int32_t lanes, FileDescriptor doorbell, std::unique_ptr<tcp::TcpTransport> others);
   void add_peer(Rank own, Neighbour neighbour, const std::string& address);
-  Result<void> watch(int descriptor, std::uint32_t tag);
   Result<void> watch_all();
   // Appends what the rings have become; whether there was anything.
   bool look(std::vector<LinkEvent>& events);
@@ -56,7 +56,7 @@ class MixedTransport final : public Transport {
   std::unique_ptr<tcp::TcpTransport> others_;
   std::vector<std::unique_ptr<Peer>> peers_;  // the neighbours
   std::vector<Peer*> by_rank_;                // null: over TCP, or the own rank
-  FileDescriptor epoll_;
+  EventPoll poll_;
   bool spins_ = false;
   int looks_since_poll_ = 0;
   std::atomic<bool> woken_{false};

@@ -1,10 +1,10 @@
 #include "runtime/tcp/tcp_transport.h"
 
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
-#include <array>
 #include <cerrno>
+#include <string>
 #include <system_error>
 
 #include "base/check.h"
@@ -14,10 +14,6 @@ namespace react::runtime::tcp {
 namespace {
 
 constexpr std::uint32_t kWakeTag = ~std::uint32_t{0};
-
-tl::unexpected<Error> system_failure(const char* call) {
-  return fail(ErrorCode::kSystem, std::string(call) + ": " + std::generic_category().message(errno));
-}
 
 }  // namespace
 
@@ -40,19 +36,16 @@ TcpTransport::TcpTransport(std::int32_t lanes, std::vector<std::unique_ptr<TcpLi
     : lanes_(lanes), links_(std::move(links)) {}
 
 Result<void> TcpTransport::watch_links() {
-  epoll_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
+  if (auto opened = poll_.open(); !opened) return opened;
   wake_ = FileDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!epoll_ || !wake_) return system_failure("epoll or eventfd");
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u32 = kWakeTag;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0) return system_failure("epoll_ctl");
+  if (!wake_)
+    return fail(ErrorCode::kSystem, std::string("eventfd: ") + std::generic_category().message(errno));
+  if (auto watched = poll_.add(wake_.get(), EPOLLIN, kWakeTag); !watched) return watched;
   for (std::size_t i = 0; i < links_.size(); ++i) {
     if (!links_[i]) continue;
-    event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-    event.data.u32 = static_cast<std::uint32_t>(i);
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, links_[i]->fd(), &event) != 0)
-      return system_failure("epoll_ctl");
+    constexpr std::uint32_t kEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    if (auto watched = poll_.add(links_[i]->fd(), kEvents, static_cast<std::uint32_t>(i)); !watched)
+      return watched;
   }
   return {};
 }
@@ -64,16 +57,9 @@ Link& TcpTransport::link(Rank peer, std::int32_t lane) {
 }
 
 Result<void> TcpTransport::wait(Nanoseconds limit, std::vector<LinkEvent>& events) {
-  std::array<epoll_event, 64> ready;
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
-  const int count =
-      epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), static_cast<int>(milliseconds));
-  if (count < 0) {
-    if (errno == EINTR) return {};
-    return system_failure("epoll_wait");
-  }
-  for (int i = 0; i < count; ++i) {
-    const epoll_event& event = ready[static_cast<std::size_t>(i)];
+  const auto ready = poll_.wait(limit);
+  if (!ready) return tl::unexpected(ready.error());
+  for (const epoll_event& event : *ready) {
     if (event.data.u32 == kWakeTag) {
       std::uint64_t drained;
       while (::read(wake_.get(), &drained, sizeof drained) > 0) {
@@ -88,10 +74,6 @@ Result<void> TcpTransport::wait(Nanoseconds limit, std::vector<LinkEvent>& event
   return {};
 }
 
-void TcpTransport::wake() {
-  const std::uint64_t one = 1;
-  // Fails only when the counter is full, and then the waiter is woken anyway.
-  [[maybe_unused]] const auto written = ::write(wake_.get(), &one, sizeof one);
-}
+void TcpTransport::wake() { ring(wake_.get()); }
 
 }  // namespace react::runtime::tcp

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/event_poll.h"
 #include "runtime/file_descriptor.h"
 #include "runtime/socket_address.h"
 #include "runtime/tcp/tcp_link.h"
@@ -25,8 +26,9 @@ struct MeshOptions {
 
 class TcpTransport final : public Transport {
  public:
-  // Connects every pair of ranks, but for those `elsewhere`, once per lane: the higher rank connects to the lower one. Strangers that reach
-  // the listener are turned away. The error names the rank that could not be reached or did not come.
+  // Connects every pair of ranks, but for those `elsewhere`, once per lane: the higher rank connects to the lower
+  // one. Strangers that reach the listener are turned away. The error names the rank that could not be reached or
+  // did not come.
   static Result<std::unique_ptr<TcpTransport>> connect(const MeshOptions& options, FileDescriptor listener);
 
   std::int32_t lanes() const override { return lanes_; }
@@ -34,7 +36,7 @@ class TcpTransport final : public Transport {
   Result<void> wait(Nanoseconds limit, std::vector<LinkEvent>& events) override;
   void wake() override;
   // Readable (poll, epoll) while wait() would return at once.
-  int descriptor() const { return epoll_.get(); }
+  int descriptor() const { return poll_.descriptor(); }
 
  private:
   TcpTransport(std::int32_t lanes, std::vector<std::unique_ptr<TcpLink>> links);
@@ -42,7 +44,7 @@ class TcpTransport final : public Transport {
 
   std::int32_t lanes_;
   std::vector<std::unique_ptr<TcpLink>> links_;  // peer * lanes + lane; own entries are null
-  FileDescriptor epoll_;
+  EventPoll poll_;
   FileDescriptor wake_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "runtime/reduction/element.h"
 
-namespace react::perf {
+namespace react::runtime {
 
 struct Number {
   std::int64_t real = 0;
@@ -16,9 +16,9 @@ struct Number {
 
 // number / divisor: whole types round towards zero, floating-point types once, to nearest even. The number must fit;
 // what float16 cannot hold as a normal number is not needed and wrong.
-void store(Number number, std::int64_t divisor, runtime::ElementType type, std::byte* element);
+void store_number(Number number, std::int64_t divisor, runtime::ElementType type, std::byte* element);
 
 // The same number; -0 equals 0, and a NaN nothing.
-bool equal(const std::byte* a, const std::byte* b, runtime::ElementType type);
+bool equal_numbers(const std::byte* a, const std::byte* b, runtime::ElementType type);
 
-}  // namespace react::perf
+}  // namespace react::runtime

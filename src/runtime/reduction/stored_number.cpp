@@ -1,12 +1,10 @@
-#include "perf/stored_number.h"
+#include "runtime/reduction/stored_number.h"
 
 #include <bit>
 #include <cstring>
 
-namespace react::perf {
+namespace react::runtime {
 namespace {
-
-using runtime::ElementType;
 
 // The upper 32 - `dropped` bits, rounded to nearest, ties to even.
 std::uint32_t rounded(std::uint32_t bits, int dropped) {
@@ -61,7 +59,7 @@ bool equal_parts(const std::byte* a, const std::byte* b, std::size_t parts) {
 
 }  // namespace
 
-void store(Number number, std::int64_t divisor, ElementType type, std::byte* element) {
+void store_number(Number number, std::int64_t divisor, ElementType type, std::byte* element) {
   switch (type) {
     case ElementType::kInt8:
       return put_whole<std::int8_t>(number, divisor, element);
@@ -95,7 +93,7 @@ void store(Number number, std::int64_t divisor, ElementType type, std::byte* ele
   }
 }
 
-bool equal(const std::byte* a, const std::byte* b, ElementType type) {
+bool equal_numbers(const std::byte* a, const std::byte* b, ElementType type) {
   switch (type) {
     case ElementType::kFloat32:
       return equal_parts<float>(a, b, 1);
@@ -106,8 +104,8 @@ bool equal(const std::byte* a, const std::byte* b, ElementType type) {
     case ElementType::kComplex128:
       return equal_parts<double>(a, b, 2);
     default:
-      return std::memcmp(a, b, runtime::size_of(type)) == 0;
+      return std::memcmp(a, b, size_of(type)) == 0;
   }
 }
 
-}  // namespace react::perf
+}  // namespace react::runtime
