@@ -14,7 +14,7 @@ using nlohmann::json;
 
 class Lab : public CommandTest {
  protected:
-  Lab() : CommandTest("lab run") {}
+  explicit Lab(const std::string& command = "lab run") : CommandTest(command) {}
   void SetUp() override {
     CommandTest::SetUp();
     if (geteuid() != 0 && std::system("unshare -Urn true 2>/dev/null") != 0)
@@ -122,6 +122,60 @@ TEST_F(Lab, RefusesWhatCannotBe) {
     EXPECT_EQ(outcome.code, 2) << bad << ": " << outcome.err;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
+}
+
+class LabExec : public Lab {
+ protected:
+  LabExec() : Lab("lab exec") {}
+};
+
+TEST_F(LabExec, ACommandFindsItsPlaceOnEveryHost) {
+  const Outcome outcome =
+      run("--hosts 3 --rate 100M -- sh -c 'echo $REACT_RANK/$REACT_RANKS $REACT_LEADER $REACT_LAB_ADDRESS; "
+          "printf end'");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* line : {"0: 0/3 10.77.0.1:29400 10.77.0.1\n", "1: 1/3 10.77.0.1:29400 10.77.0.2\n",
+                           "2: 2/3 10.77.0.1:29400 10.77.0.3\n", "0: end\n", "2: end\n"})
+    EXPECT_NE(outcome.out.find(line), std::string::npos) << line << outcome.out;
+}
+
+TEST_F(LabExec, RanksOfOurOwnMeetOverTheShapedLinks) {
+  const Outcome outcome =
+      run("--hosts 2 --rate 100M --json -- " REACT_BINARY " perf -b 1M -e 1M -n 3 -w 1 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const json hosts = json::parse(outcome.out).at("hosts");
+  ASSERT_EQ(hosts.size(), 2u);
+  const json row = json::parse(hosts[0].at("stdout").get<std::string>()).at("rows").at(0);
+  EXPECT_EQ(row.at("in_place").at("wrong"), 0);
+  // 1 MiB each way over 100 Mbit/s takes 84 ms at least.
+  EXPECT_GT(row.at("in_place").at("time_us").get<double>(), 80'000);
+}
+
+TEST_F(LabExec, OtherHostsCanBeEnteredFromTheFirst) {
+  const Outcome outcome =
+      run("--hosts 2 --first -- sh -c 'nsenter --net=${REACT_LAB_NAMESPACES#*,} ip -o address show data0'");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("10.77.0.2"), std::string::npos) << outcome.out;
+}
+
+TEST_F(LabExec, AFailureNamesItsHost) {
+  const Outcome outcome = run("--hosts 2 -- sh -c 'exit $REACT_RANK'");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err, "react lab exec: sh on host 1 ended with status 1\n");
+  EXPECT_EQ(run("--hosts 2 -- /no/such/command").code, 1);
+  EXPECT_EQ(run("--hosts 2 --time-limit 1 -- sleep 100").code, 1);
+  EXPECT_EQ(run("--hosts 2").code, 2);
+  EXPECT_EQ(run("--hosts 1 -- true").code, 2);
+}
+
+TEST_F(LabExec, AnInterruptEndsTheCommandsAndTheirChildren) {
+  const std::string marker = "86399." + std::to_string(getpid());
+  const pid_t child = start("--hosts 2 -- sh -c 'echo started; sleep " + marker + " & wait'");
+  wait_for("1: started", "out");
+  kill(child, SIGINT);
+  EXPECT_EQ(finish(child).code, 1);
+  for (const auto& entry : fs::directory_iterator("/proc"))
+    EXPECT_EQ(text_of(entry.path() / "cmdline").find(marker), std::string::npos) << entry.path();
 }
 
 }  // namespace

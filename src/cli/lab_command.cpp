@@ -6,6 +6,7 @@
 #include <fstream>
 #include <memory>
 
+#include "cli/lab_exec.h"
 #include "cli/lab_options.h"
 #include "cli/lab_progress.h"
 #include "cli/lab_table2.h"
@@ -23,7 +24,8 @@ using report::Tone;
 constexpr const char* kHelp = R"(
 Examples:
   react lab run --hosts 8 --size 4M --external 2 --into 3 --from-epoch 50
-  react lab table2 --quick)";
+  react lab table2 --quick
+  react lab exec --hosts 4 -- react perf -b 1M -e 1M)";
 
 constexpr const char* kRunHelp = R"(
 Runs one collective on two process groups in turn, epoch by epoch: the baseline keeps its pattern, REACT may change its
@@ -165,11 +167,14 @@ void add_lab_command(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<LabFlags>();
   CLI::App* run = lab->add_subcommand("run", "baseline against REACT under congestion");
   run->footer(kRunHelp);
+  add_host_flags(*run, *flags);
+  add_job_flags(*run, *flags);
   add_run_flags(*run, *flags);
-  add_cluster_flags(*run, *flags);
+  add_link_flags(*run, *flags);
   run->callback([flags, &exit_code] { exit_code = run_lab(*flags); });
 
   add_table2_command(*lab, exit_code);
+  add_exec_command(*lab, exit_code);
 
   auto config_path = std::make_shared<std::string>();
   CLI::App* worker = app.add_subcommand(lab::kWorkerCommand, "")->group("");

@@ -120,18 +120,33 @@ Result<void> fill_amounts(const LabFlags& flags, lab::ExperimentConfig& config) 
 
 }  // namespace
 
-void add_cluster_flags(CLI::App& command, LabFlags& flags) {
-  command.add_option("--size", flags.size, "message size; K, M, G are powers of 1024")->capture_default_str();
+void add_link_flags(CLI::App& command, LabFlags& flags) {
   command.add_option("--rate", flags.rate, "rate of every link, bit/s; K, M, G are powers of 1000")
       ->capture_default_str();
   command.add_option("--queue", flags.queue,
                      "switch queue toward each host, bytes [2.5 ms of the rate, 64K at least]");
-  command.add_option("--epochs", flags.epochs, "epochs of each group")->capture_default_str();
   command
       .add_option("--congestion", flags.congestion_control,
                   "congestion control of every connection: cubic, reno, bbr")
       ->capture_default_str();
   command.add_option("--seed", flags.seed, "of the tuner's choices and of paths")->capture_default_str();
+  command.add_option("--time-limit", flags.time_limit_s, "seconds until a run is given up")
+      ->capture_default_str();
+  command.add_flag("--json", flags.json, "one JSON document on stdout");
+}
+
+void add_host_flags(CLI::App& command, LabFlags& flags) {
+  command.add_option("--hosts", flags.hosts, "hosts, one rank each")->capture_default_str();
+  command.add_option("--topology", flags.topology, "star or leaf-spine (2 ToRs, 2 spines)")
+      ->capture_default_str();
+  command.add_option("--external", flags.external, "external flows per chosen rank")->capture_default_str();
+  command.add_option("--into", flags.into, "ranks that the external flows enter")->delimiter(',');
+  command.add_option("--out-of", flags.out_of, "ranks that the external flows leave")->delimiter(',');
+}
+
+void add_job_flags(CLI::App& command, LabFlags& flags) {
+  command.add_option("--size", flags.size, "message size; K, M, G are powers of 1024")->capture_default_str();
+  command.add_option("--epochs", flags.epochs, "epochs of each group")->capture_default_str();
   command.add_option("--policy", flags.policy, "tuner: best, paper or off [best]");
   command.add_option("--set", flags.overrides, "tuner parameter KEY=VALUE; repeatable")
       ->type_name("KEY=VALUE");
@@ -140,17 +155,13 @@ void add_cluster_flags(CLI::App& command, LabFlags& flags) {
       ->capture_default_str();
   command.add_option("--timeout", flags.timeout_s, "seconds until a silent peer ends a collective")
       ->capture_default_str();
-  command.add_option("--time-limit", flags.time_limit_s, "seconds until a run is given up")
-      ->capture_default_str();
   command
       .add_option("--repeat", flags.repeat, "runs; the one with the median ratio is reported, all are listed")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  command.add_flag("--json", flags.json, "one JSON document on stdout");
 }
 
 void add_run_flags(CLI::App& command, LabFlags& flags) {
-  command.add_option("--hosts", flags.hosts, "hosts, one rank each")->capture_default_str();
   command
       .add_option("--collective", flags.collective, "allreduce, allgather, reduce-scatter, reduce, broadcast")
       ->capture_default_str();
@@ -161,9 +172,6 @@ void add_run_flags(CLI::App& command, LabFlags& flags) {
       .add_option("--slices", flags.slices,
                   "pipelining units per chunk graph; 1: store and forward; 0: by size")
       ->capture_default_str();
-  command.add_option("--external", flags.external, "external flows per chosen rank")->capture_default_str();
-  command.add_option("--into", flags.into, "ranks that the external flows enter")->delimiter(',');
-  command.add_option("--out-of", flags.out_of, "ranks that the external flows leave")->delimiter(',');
   command.add_option("--from-epoch", flags.from_epoch, "first epoch with external flows")
       ->capture_default_str();
   command.add_option("--until-epoch", flags.until_epoch, "first epoch without them again [never]");
@@ -171,8 +179,6 @@ void add_run_flags(CLI::App& command, LabFlags& flags) {
       ->type_name("RANK:EPOCH");
   command.add_option("--fail", flags.fail, "a link's rate drops before an epoch and stays low")
       ->type_name("RANK:RATE:EPOCH");
-  command.add_option("--topology", flags.topology, "star or leaf-spine (2 ToRs, 2 spines)")
-      ->capture_default_str();
   command.add_option("--pause-ms", flags.pause_ms, "pause between epochs, as if the job computed")
       ->capture_default_str();
   command.add_flag("--oracle", flags.oracle, "measure also the best single or double swaps (minutes)");

@@ -35,8 +35,10 @@ struct LabFlags {
   bool json = false;
 };
 
-void add_cluster_flags(CLI::App& command, LabFlags& flags);
-void add_run_flags(CLI::App& command, LabFlags& flags);
+void add_link_flags(CLI::App& command, LabFlags& flags);  // of the network, and what every command has
+void add_host_flags(CLI::App& command, LabFlags& flags);  // who is there
+void add_job_flags(CLI::App& command, LabFlags& flags);   // what is run and how it is tuned
+void add_run_flags(CLI::App& command, LabFlags& flags);   // of `react lab run` alone
 
 // Everything that can be refused before a cluster is built is refused here, naming the flag.
 Result<lab::ExperimentConfig> experiment_from(const LabFlags& flags);

@@ -173,7 +173,8 @@ void add_table2_command(CLI::App& lab, int& exit_code) {
   flags->common.epochs = 120;
   CLI::App* table2 = lab.add_subcommand("table2", "the paper's Table 2 on the emulated cluster");
   table2->footer(kHelp);
-  add_cluster_flags(*table2, flags->common);
+  add_job_flags(*table2, flags->common);
+  add_link_flags(*table2, flags->common);
   table2->add_flag("--quick", flags->quick, "1M and 48 epochs unless said otherwise: about 3 minutes");
   table2->callback([flags, table2, &exit_code] {
     LabFlags common = flags->common;

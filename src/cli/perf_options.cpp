@@ -205,7 +205,8 @@ void add_perf_flags(CLI::App& command, PerfFlags& flags) {
                   "auto: shared memory between ranks of one host, TCP to others; tcp; shm")
       ->check(CLI::IsMember({"auto", "tcp", "shm"}));
   command.add_option("--congestion", flags.congestion_control,
-                     "congestion control of the data connections: cubic, reno, bbr [the system's]");
+                     "congestion control of the data connections: cubic, reno, bbr [the system's, or cubic "
+                     "or reno where they measure faster]");
   command.add_option("--policy", flags.policy, "tuner: best, paper or off")->capture_default_str();
   command.add_option("--timeout", flags.timeout_s, "seconds until a silent peer ends the run")
       ->capture_default_str();

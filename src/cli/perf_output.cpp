@@ -38,7 +38,7 @@ void print_head(const PerfPlan& plan) {
   print("# transport: {} policy: {} slices: {} congestion control: {}\n", plan.group.transport,
         tuner::name_of(plan.group.parameters.policy),
         plan.group.slices == 0 ? "by size" : std::to_string(plan.group.slices),
-        or_else(plan.group.congestion_control, "the system's"));
+        or_else(plan.group.congestion_control, "the fastest"));
   print("# minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {}\n#\n",
         plan.range.least.count, plan.range.most.count, steps(plan.range), job.warmup_iterations,
         job.iterations, job.check ? 1 : 0);
@@ -84,7 +84,6 @@ ordered_json to_json(const PerfPlan& plan, const std::vector<perf::Row>& rows, c
   json["policy"] = tuner::name_of(plan.group.parameters.policy);
   json["slices"] = plan.group.slices;
   json["transport"] = plan.group.transport;
-  json["congestion_control"] = plan.group.congestion_control;
   json["iterations"] = plan.job.iterations;
   json["warmup_iterations"] = plan.job.warmup_iterations;
   json["check"] = plan.job.check;
@@ -113,10 +112,13 @@ Result<void> PerfOutput::add(const perf::Row& row) {
   return finish_output();
 }
 
-Result<void> PerfOutput::finish(const perf::Totals& totals) const {
+Result<void> PerfOutput::finish(const perf::Totals& totals, const std::string& congestion_control) const {
   if (plan_.json) {
-    print("{}\n", to_json(plan_, rows_, totals).dump(2));
+    ordered_json json = to_json(plan_, rows_, totals);
+    json["congestion_control"] = congestion_control;
+    print("{}\n", json.dump(2));
   } else {
+    if (!congestion_control.empty()) print("# Congestion control   : {}\n", congestion_control);
     print("# Out of bounds values : {} {}\n", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED");
     print("# Avg bus bandwidth    : {:.3f}\n#\n", totals.average_busbw_gbytes_per_s);
   }

@@ -1,6 +1,7 @@
 // What `react perf` prints: nccl-tests' table, a line as soon as it is measured, or one JSON document at the end.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/perf_options.h"
@@ -15,7 +16,8 @@ class PerfOutput {
 
   Result<void> begin() const;
   Result<void> add(const perf::Row& row);
-  Result<void> finish(const perf::Totals& totals) const;
+  // `congestion_control`: as ProcessGroup's.
+  Result<void> finish(const perf::Totals& totals, const std::string& congestion_control) const;
 
  private:
   const PerfPlan& plan_;

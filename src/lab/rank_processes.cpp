@@ -28,6 +28,7 @@ Result<RankProcesses> RankProcesses::start(const Cluster& cluster, const std::st
   config.leader_host = cluster.control_address(0);
   config.data_interface = "data0";
   config.control_interface = "ctl0";
+  config.congestion_control = cluster.config().congestion_control;
   for (int rank = 0; rank < config.pattern.ranks; ++rank) {
     config.rank = rank;
     auto file = memory_file("lab-worker", to_json(config));

@@ -89,6 +89,7 @@ class Worker {
       options.group_name = wanted.name;
       options.data_interface = config_.data_interface;
       options.control_interface = config_.control_interface;
+      options.congestion_control = config_.congestion_control;
       options.transport = "tcp";  // what is measured here; shared memory would go round the emulated links
       options.timeout = config_.timeout;
       options.slices = config_.slices;

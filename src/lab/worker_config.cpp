@@ -30,6 +30,7 @@ Result<WorkerConfig> read(const json& root) {
   config.leader_host = field<std::string>(root, "leader_host");
   config.data_interface = field<std::string>(root, "data_interface");
   config.control_interface = field<std::string>(root, "control_interface");
+  config.congestion_control = field<std::string>(root, "congestion_control");
   config.size = Bytes{field<std::int64_t>(root, "size_bytes")};
   config.slices = field<std::int32_t>(root, "slices");
   config.epochs = field<std::int64_t>(root, "epochs");
@@ -60,6 +61,7 @@ std::string to_json(const WorkerConfig& config) {
                {"leader_host", config.leader_host},
                {"data_interface", config.data_interface},
                {"control_interface", config.control_interface},
+               {"congestion_control", config.congestion_control},
                {"size_bytes", config.size.count},
                {"slices", config.slices},
                {"epochs", config.epochs},

@@ -34,6 +34,7 @@ struct WorkerConfig {
   std::string leader_host;              // address of rank 0, without a port
   std::string data_interface;
   std::string control_interface;
+  std::string congestion_control;
   Bytes size;                       // of the message, as in tuner::Workload
   std::int32_t slices = 0;          // as in runtime::GroupOptions
   std::int64_t epochs = 0;          // per group

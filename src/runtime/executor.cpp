@@ -127,43 +127,12 @@ void Executor::enqueue(LinkState& state) {
 }
 
 Result<void> Executor::pump(LinkState& state) {
-  if (state.writable && !state.outgoing.empty() && !state.failure)
+  if (state.writable && is_sending(state) && !state.failure)
     if (auto written = pump_writes(state); !written) link_failed(state, written.error());
   auto read = state.failure ? Result<void>() : pump_reads(state);
   // A peer that has done its part may leave; it is missed only by those who still need it.
   if (state.failure && needs(state)) return tl::unexpected(diagnose(state));
   return read;
-}
-
-Result<void> Executor::pump_writes(LinkState& state) {
-  while (!state.outgoing.empty()) {
-    SendItem& item = state.outgoing.front();
-    if (state.written == 0) {
-      item.header.prepared = item.header.kind == MessageKind::kBarrier ? barrier_agreed_ : agreed_;
-      state.header_out = encode(item.header);
-    }
-    const std::size_t total = kHeaderBytes + item.header.size_bytes;
-    const std::size_t header_done = std::min(state.written, kHeaderBytes);
-    const std::size_t payload_done = state.written - header_done;
-    Timing timing = state.outgoing.size() == 1 ? Timing::kEnds : Timing::kContinues;
-    if (item.header.kind != MessageKind::kData) timing = Timing::kUntimed;
-    const auto taken =
-        state.link->write(std::span(state.header_out).subspan(header_done),
-                          {item.data + payload_done, item.header.size_bytes - payload_done}, timing);
-    if (!taken) return tl::unexpected(taken.error());
-    if (*taken == 0) {
-      state.writable = false;
-      return {};
-    }
-    last_progress_ = clock_.now();
-    state.written += *taken;
-    if (state.written < total) continue;
-    const std::int32_t unit = item.unit;
-    state.outgoing.pop_front();
-    state.written = 0;
-    if (unit >= 0) sent(unit);
-  }
-  return {};
 }
 
 // Starts the unit's stages until one has to wait.
@@ -183,31 +152,6 @@ void Executor::advance(std::int32_t index) {
     ++unit.stage;
   }
   --units_left_;
-}
-
-void Executor::start_sends(std::int32_t index, const Stage& stage) {
-  Unit& unit = units_[static_cast<std::size_t>(index)];
-  unit.sends_left = static_cast<std::int32_t>(stage.messages.size());
-  for (const EdgeBlock& message : stage.messages) {
-    const EdgeEnd& edge = *work_.program->edge(static_cast<std::uint32_t>(message.edge));
-    const std::int32_t lane = edge.chunk_graph % transport_.lanes();
-    LinkState& state = links_[static_cast<std::size_t>(edge.peer * transport_.lanes() + lane)];
-    MessageHeader header;
-    header.epoch = work_.epoch;
-    header.edge = static_cast<std::uint32_t>(message.edge);
-    header.block = static_cast<std::uint32_t>(message.index);
-    header.slice = static_cast<std::uint32_t>(unit.slice);
-    header.size_bytes = static_cast<std::uint32_t>(bytes(unit));
-    state.outgoing.push_back({header, address(unit), index});
-    enqueue(state);
-  }
-}
-
-void Executor::sent(std::int32_t index) {
-  Unit& unit = units_[static_cast<std::size_t>(index)];
-  if (--unit.sends_left > 0) return;
-  ++unit.stage;
-  advance(index);
 }
 
 void Executor::apply(const Unit& unit, const EdgeEnd& edge, const std::byte* source) {
@@ -246,17 +190,6 @@ Result<void> Executor::run_barrier(std::uint32_t number) {
     barrier_agreed_ = std::min(barrier_agreed_, expected.prepared[number % 2]);
   }
   return run_until([this] { return all_sent(); });
-}
-
-bool Executor::all_sent() const {
-  return std::all_of(links_.begin(), links_.end(),
-                     [](const LinkState& state) { return state.outgoing.empty(); });
-}
-
-void Executor::send_header(Rank peer, const MessageHeader& header) {
-  LinkState& state = links_[static_cast<std::size_t>(peer * transport_.lanes())];
-  state.outgoing.push_back({header, nullptr, -1});
-  enqueue(state);
 }
 
 }  // namespace react::runtime

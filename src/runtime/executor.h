@@ -8,10 +8,12 @@
 // Bits: additions into an element happen in the pattern's edge order, whatever the order of arrival, so equal
 // inputs give equal bits run after run.
 //
-// Cost per rank: one header of 32 bytes per slice and edge; one copy or addition per received byte.
+// Cost per rank: one header of 32 bytes per slice and edge; one copy or addition per received byte. Small messages travel
+// together: a system call per link and direction for as many as wait.
 // Threads: one, apart from the transport's wake(). Errors end the executor's life: links may be mid-message.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -39,6 +41,7 @@ struct EpochWork {
   ReduceOp op = ReduceOp::kSum;
   std::uint32_t epoch = 0;     // low 32 bits, the same on every rank
   std::uint32_t prepared = 0;  // highest pattern version that this rank has prepared
+  bool timed = true;           // the links' statistics are of interest
 };
 
 // Bytes for or from one peer. Not owned.
@@ -93,6 +96,9 @@ class Executor {
     std::int32_t stage = 0;
     std::byte* target = nullptr;  // where the payload goes: the caller's buffer or `buffer`
     SlicePool::Buffer buffer;     // null where the payload goes straight to the caller's buffer
+    bool combined = false;        // with `target`, from where the link lends it
+    std::array<std::byte, kLargestElement> split;  // an element of which the link lent only a part yet
+    std::size_t split_filled = 0;
   };
   struct LinkState {
     Link* link = nullptr;
@@ -101,13 +107,18 @@ class Executor {
     // Reading.
     HeaderBytes header_in;
     std::size_t header_filled = 0;
+    std::vector<std::byte> ahead;  // read, and not looked at from ahead_from on
+    std::size_t ahead_from = 0;
     bool in_payload = false, parked = false;
     std::size_t payload_filled = 0;
     Incoming incoming;
     // Writing.
     std::deque<SendItem> outgoing;
     HeaderBytes header_out;
-    std::size_t written = 0;  // of header and payload of outgoing.front()
+    std::size_t written = 0;          // of header and payload of outgoing.front()
+    std::vector<std::byte> gathered;  // small messages, before those in `outgoing`
+    std::size_t gathered_written = 0;
+    std::vector<std::int32_t> gathered_units;
     // The peer closed it, or it broke; what was read before stands.
     std::optional<Error> failure;
     std::int64_t failure_order = 0;  // which link failed first
@@ -135,9 +146,19 @@ class Executor {
   Result<void> pump(LinkState& state);
   Result<void> pump_reads(LinkState& state);
   Result<void> pump_writes(LinkState& state);
+  void gather_small(LinkState& state);
+  Result<bool> write_gathered(LinkState& state);
+  Result<bool> write_message(LinkState& state);
+  bool is_timed(const MessageHeader& header) const;
+  void finish_header(SendItem& item) const;
+  static bool is_sending(const LinkState& state) {
+    return !state.outgoing.empty() || !state.gathered.empty();
+  }
+  std::size_t from_ahead(LinkState& state, std::span<std::byte> into) const;
   bool fill(LinkState& state, std::span<std::byte> into, std::size_t& filled);
   Result<bool> read_header(LinkState& state);
   Result<bool> read_payload(LinkState& state);
+  bool combine_payload(LinkState& state);
   Result<bool> dispatch(LinkState& state);
   Result<bool> begin_slice(LinkState& state);
   Result<bool> begin_piece(LinkState& state);

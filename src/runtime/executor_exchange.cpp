@@ -62,6 +62,7 @@ Result<bool> Executor::begin_piece(LinkState& state) {
     return protocol_error(
         state, fmt::format("sent {} bytes where {} are expected; do both sides pass the same count?", left,
                            expected.bytes));
+  in.combined = false;
   in.target = expected.data;
   state.payload_filled = 0;
   state.in_payload = true;

@@ -22,7 +22,7 @@ tl::unexpected<Error> Executor::protocol_error(const LinkState& state, const std
 
 // Whether what is going on cannot end without this link. O(slices); asked only once a link has failed.
 bool Executor::needs(const LinkState& state) const {
-  if (!state.outgoing.empty()) return true;
+  if (is_sending(state)) return true;
   const auto lane = static_cast<std::int32_t>(&state - links_.data()) % transport_.lanes();
   for (std::size_t round = 0; in_barrier_ && lane == 0 && round < barrier_heard_.size(); ++round)
     if (barrier_heard_[round].number < barriers_ && (state.peer + (Rank{1} << round)) % ranks_ == rank_)
@@ -95,7 +95,7 @@ Error Executor::timeout_error() const {
   Rank suspect = -1;
   std::string address, why;
   for (const LinkState& state : links_)
-    if (!state.outgoing.empty()) {
+    if (is_sending(state)) {
       suspect = state.peer, address = state.link->peer_address(), why = "does not take data";
       break;
     }
@@ -147,7 +147,7 @@ void Executor::announce_leave() {
 void Executor::announce(const MessageHeader& header) {
   const HeaderBytes bytes = encode(header);
   for (LinkState& state : links_) {
-    if (state.link == nullptr || state.failure || state.written != 0) continue;
+    if (state.link == nullptr || state.failure || state.written != 0 || !state.gathered.empty()) continue;
     (void)state.link->write(bytes, {},
                             Timing::kUntimed);  // a peer that cannot take it learns from the closed link
   }

@@ -10,6 +10,7 @@ namespace {
 
 // Messages taken from one link before the others get their turn.
 constexpr int kMessagesPerTurn = 16;
+constexpr std::size_t kReadAhead = 4096;
 
 }  // namespace
 
@@ -26,10 +27,18 @@ Result<void> Executor::pump_reads(LinkState& state) {
   return {};
 }
 
-// Reads on until `into` is full. False: the link would block or has failed.
+// Reads on until `into` is full. False: the link would block or has failed. What is small is read together with what follows.
 bool Executor::fill(LinkState& state, std::span<std::byte> into, std::size_t& filled) {
   while (filled < into.size()) {
-    const auto got = state.link->read(into.subspan(filled));
+    const std::span<std::byte> rest = into.subspan(filled);
+    if (const std::size_t known = from_ahead(state, rest)) {
+      filled += known;
+      continue;
+    }
+    const bool ahead = rest.size() < kReadAhead && !state.link->lends();
+    if (ahead) state.ahead.resize(kReadAhead);
+    const auto got = state.link->read(ahead ? std::span(state.ahead) : rest);
+    if (ahead) state.ahead.resize(got.value_or(0)), state.ahead_from = 0;
     if (!got) {
       link_failed(state, got.error());
       return false;
@@ -39,9 +48,16 @@ bool Executor::fill(LinkState& state, std::span<std::byte> into, std::size_t& fi
       return false;
     }
     last_progress_ = clock_.now();
-    filled += *got;
+    if (!ahead) filled += *got;
   }
   return true;
+}
+
+std::size_t Executor::from_ahead(LinkState& state, std::span<std::byte> into) const {
+  const std::size_t known = std::min(into.size(), state.ahead.size() - state.ahead_from);
+  std::copy_n(state.ahead.data() + state.ahead_from, known, into.data());
+  state.ahead_from += known;
+  return known;
 }
 
 // True: the header was complete and has been dealt with. False: would block, or parked.
@@ -105,7 +121,10 @@ Result<bool> Executor::begin_slice(LinkState& state) {
   in.stage = in.edge->blocks[in.header.block].stage;
   Unit& target = units_[static_cast<std::size_t>(*unit)];
   agreed_ = std::min(agreed_, in.header.prepared);
-  if (in.edge->op == pattern::Op::kCopy && target.stage == in.stage) {
+  const bool in_turn = target.stage == in.stage, reduces = in.edge->op == pattern::Op::kReduce;
+  in.combined = in_turn && reduces && state.link->lends();
+  in.split_filled = 0;
+  if (in.combined || (in_turn && !reduces)) {
     in.target = address(target);
   } else {
     in.buffer = pool_.take();
@@ -138,11 +157,51 @@ Result<std::int32_t> Executor::unit_of(const MessageHeader& header, const EdgeEn
 
 Result<bool> Executor::read_payload(LinkState& state) {
   const Incoming& in = state.incoming;
-  if (!fill(state, {in.target, in.header.size_bytes}, state.payload_filled)) return false;
-  state.link->message_received();
+  const bool complete = in.combined ? combine_payload(state)
+                                    : fill(state, {in.target, in.header.size_bytes}, state.payload_filled);
+  if (!complete) return false;
+  if (is_timed(in.header)) state.link->message_received();
   if (auto finished = finish_message(state); !finished) return tl::unexpected(finished.error());
   state.in_payload = false;
   state.header_filled = 0;
+  return true;
+}
+
+// Combines the payload from where it lies, whole elements at a time. Where an element is split (by the end of the link's
+// memory, or because its rest is still to come) its parts are put together first. As fill().
+bool Executor::combine_payload(LinkState& state) {
+  Incoming& in = state.incoming;
+  const std::size_t element = size_of(work_.type);
+  const auto combine_elements = [&](std::size_t at, const std::byte* source, std::size_t count) {
+    combine(work_.type, work_.op, in.target + at, source, count);
+  };
+  while (state.payload_filled < in.header.size_bytes) {
+    const auto lent = state.link->lent();
+    if (!lent) {
+      link_failed(state, lent.error());
+      return false;
+    }
+    if (lent->empty()) {
+      state.readable = false;
+      return false;
+    }
+    last_progress_ = clock_.now();
+    std::size_t used = std::min(lent->size(), in.header.size_bytes - state.payload_filled);
+    if (in.split_filled == 0 && used >= element) {
+      used -= used % element;
+      combine_elements(state.payload_filled, lent->data(), used / element);
+    } else {
+      used = std::min(used, element - in.split_filled);
+      std::copy_n(lent->data(), used, in.split.data() + in.split_filled);
+      in.split_filled += used;
+      if (in.split_filled == element) {
+        combine_elements(state.payload_filled + used - element, in.split.data(), 1);
+        in.split_filled = 0;
+      }
+    }
+    state.link->taken(used);
+    state.payload_filled += used;
+  }
   return true;
 }
 

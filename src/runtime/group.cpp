@@ -12,6 +12,8 @@ using pattern::Collective;
 
 // More are run, but not tuned: each has a thread on the leader.
 constexpr std::size_t kMostTuned = 64;
+// What takes less is a matter of latency, which no swap of ranks changes: it is neither timed nor tuned.
+constexpr Bytes kLeastTimed{32 * 1024};
 
 }  // namespace
 
@@ -161,6 +163,7 @@ Result<void> Group::run(Collective collective, pattern::Rank root, std::byte* da
     return {};
   }
   if (elements.count > 0) {
+    if (auto chosen = choose_congestion_control(); !chosen) return chosen;
     auto tuned = tuned_collective(collective, root, elements);
     if (!tuned) return tl::unexpected(tuned.error());
     if (auto ran = run_epoch(**tuned, data, elements); !ran) return ran;
@@ -169,13 +172,20 @@ Result<void> Group::run(Collective collective, pattern::Rank root, std::byte* da
   return {};
 }
 
+std::string Group::congestion_control() const {
+  const auto offered = transport_->congestion_controls();
+  return offered.empty() ? "" : offered.front();
+}
+
 Result<void> Group::run_epoch(TunedCollective& tuned, std::byte* data, const Elements& elements) {
   ship_last_epoch();
   const std::int64_t epoch = tuned.epoch;
   const auto program = tuned.versions().begin_epoch(epoch);
   const Layout layout(program->pattern().lowered(), elements.count, size_of(elements.type), options_.slices);
-  flow_clock_.begin(*program, layout);
+  const bool timed = layout.message_size() >= kLeastTimed;
+  if (timed) flow_clock_.begin(*program, layout);
   EpochWork work;
+  work.timed = timed;
   work.program = program.get();
   work.layout = &layout;
   work.data = data;
@@ -188,20 +198,26 @@ Result<void> Group::run_epoch(TunedCollective& tuned, std::byte* data, const Ele
   if (!prepared_by_all) return give_up(prepared_by_all.error());
   const Nanoseconds duration = clock_->now() - start;
 
+  ++epoch_;
+  ++tuned.epoch;
+  if (timed) remember_epoch(tuned, program, layout, duration);
+  return settle_version(tuned, epoch, *prepared_by_all);
+}
+
+// For ship_last_epoch().
+void Group::remember_epoch(TunedCollective& tuned, std::shared_ptr<const Program> program,
+                           const Layout& layout, Nanoseconds duration) {
   last_epoch_.emplace();
-  last_epoch_->program = program;
+  last_epoch_->program = std::move(program);
   last_epoch_->collective = &tuned;
   messages::FlowReport& share = last_epoch_->share;
   share.collective = tuned.number();
-  share.epoch = epoch;
+  share.epoch = tuned.epoch - 1;
   share.version = tuned.versions().version();
   share.rank = options_.rank;
   share.duration_ns = duration.count();
   share.message_size_bytes = layout.message_size().count;
   share.slices = layout.slices();
-  ++epoch_;
-  ++tuned.epoch;
-  return settle_version(tuned, epoch, *prepared_by_all);
 }
 
 Result<void> Group::settle_version(TunedCollective& tuned, std::int64_t epoch,

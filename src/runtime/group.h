@@ -74,6 +74,7 @@ class Group final : public ProcessGroup {
 
   std::int64_t epochs() const override { return completed_; }
   std::uint32_t version() const override { return given_ ? given_->versions().version() : 0; }
+  std::string congestion_control() const override;
   pattern::Rank rank() const override { return options_.rank; }
   pattern::Rank ranks() const override { return options_.ranks; }
 
@@ -87,6 +88,8 @@ class Group final : public ProcessGroup {
   Result<void> run(pattern::Collective collective, pattern::Rank root, std::byte* data,
                    const Elements& elements);
   Result<void> run_epoch(TunedCollective& tuned, std::byte* data, const Elements& elements);
+  void remember_epoch(TunedCollective& tuned, std::shared_ptr<const Program> program, const Layout& layout,
+                      Nanoseconds duration);
   Result<void> settle_version(TunedCollective& tuned, std::int64_t epoch, std::uint32_t prepared_by_all);
   Result<void> check(const void* data, const Elements& elements) const;
   Result<void> check_rank(pattern::Rank rank, const char* role) const;
@@ -105,7 +108,10 @@ class Group final : public ProcessGroup {
                                             const Elements& elements);
   Result<TunedCollective*> choose(pattern::Collective collective, pattern::Rank root,
                                   const Elements& elements);
+  Result<std::vector<std::vector<double>>> values_of_all(const std::vector<double>& own);
+  Result<double> ring_rate();
   Result<void> measure_links();
+  Result<void> choose_congestion_control();
   TunedCollective& add_collective(const pattern::CheckedPattern& initial, std::optional<Recorder> recorder);
   TunedCollective* numbered(std::uint32_t number);
   std::byte* scratch(std::size_t bytes);
@@ -132,6 +138,7 @@ class Group final : public ProcessGroup {
   };
   std::vector<Chosen> chosen_;
   std::optional<tuner::LinkSpeed> link_speed_;  // the same on every rank
+  bool congestion_control_settled_ = false;
   std::unique_ptr<ControlPlane> control_;
   std::vector<std::byte> scratch_;
   std::optional<SocketAddress> address_;  // where this rank takes data; none in a group of one

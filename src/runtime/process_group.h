@@ -43,9 +43,10 @@ struct GroupOptions {
   std::string transport = "auto";
   std::int32_t slices = 0;  // pipelining units per chunk graph; 0: chosen by size; 1: store and forward
   std::int32_t lanes = 2;   // connections per pair of ranks; chunk graph c uses lane c mod lanes
-  std::string congestion_control;  // of the data connections; empty: the system's
-  tuner::Parameters parameters;    // the leader's count
-  std::string trace_path;          // the leader writes the trace of create()'s pattern here; empty: none
+  // Of the data connections over TCP. Empty: the system's, unless cubic or reno prove faster before the first collective.
+  std::string congestion_control;
+  tuner::Parameters parameters;  // the leader's count
+  std::string trace_path;        // the leader writes the trace of create()'s pattern here; empty: none
   // Called on the leader's tuner thread with every report. Must not block for long.
   std::function<void(const tuner::Report&)> on_report;
   // Called once where the trace cannot be written on (a full disk), on the tuner's thread or as the group is destroyed;
@@ -129,6 +130,8 @@ class ProcessGroup {
 
   virtual void abort(const std::string& reason) = 0;
 
+  // What the data connections over TCP use now; empty: there are none.
+  virtual std::string congestion_control() const = 0;
   virtual std::int64_t epochs() const = 0;    // collectives completed (barriers, Send and Recv do not count)
   virtual std::uint32_t version() const = 0;  // that create()'s collective ran last; 0 without a pattern
   virtual pattern::Rank rank() const = 0;

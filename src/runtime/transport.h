@@ -45,6 +45,11 @@ class Link {
                                     Timing timing) = 0;
   // Bytes read; 0: would block. The peer's closing is an error.
   virtual Result<std::size_t> read(std::span<std::byte> into) = 0;
+  // A link may lend bytes where they lie instead of copying them out. lent(): what is ready to be read, or a part of it;
+  // empty: a read would block. It stands until taken() says how much of it was used up; these bytes count as read.
+  virtual bool lends() const { return false; }
+  virtual Result<std::span<const std::byte>> lent() { return std::span<const std::byte>(); }
+  virtual void taken(std::size_t /*bytes*/) {}
   // A message has been read to its end: acknowledge now rather than later, for the sender's clock.
   virtual void message_received() {}
   virtual SendStatistics statistics() = 0;
@@ -66,6 +71,9 @@ class Transport {
   // Blocks until something happened on some link, wake() was called or `limit` has passed, and appends what
   // happened. Events are edges: "readable" is said once until a read would block again.
   virtual Result<void> wait(Nanoseconds limit, std::vector<LinkEvent>& events) = 0;
+  // Names of the congestion controls that all links can use, the present one first; empty where there is no choice.
+  virtual std::vector<std::string> congestion_controls() const { return {}; }
+  virtual Result<void> use_congestion_control(const std::string& /*name*/) { return {}; }
   // Makes a wait in progress, or the next one, return. From any thread.
   virtual void wake() = 0;
 };

@@ -133,6 +133,38 @@ TEST_P(TransportContract, KeepsOrderOnEveryLink) {
   });
 }
 
+// Reads by turns from where bytes lie, an uneven part at a time, and by copying.
+TEST_P(TransportContract, LendsWhatAReadWouldCopy) {
+  constexpr std::size_t kSize = 3'000'017;
+  const std::size_t size = GetParam() == Over::kSimulated ? 30'017 : kSize;
+  run(2, [size](Rank rank, std::span<Transport* const> transports) {
+    Transport& own = *transports[static_cast<std::size_t>(rank)];
+    if (rank == 0) return write_all(own, 1, 0, numbered(size, 3));
+    Link& link = own.link(0, 0);
+    std::vector<std::byte> bytes;
+    while (bytes.size() < size) {
+      std::byte copied[5];
+      const auto got = link.read(std::span(copied).first(std::min<std::size_t>(5, size - bytes.size())));
+      ASSERT_TRUE(got) << got.error().message;
+      bytes.insert(bytes.end(), copied, copied + *got);
+      std::span<const std::byte> lent;
+      if (bytes.size() < size) {
+        const auto lending = link.lent();
+        ASSERT_TRUE(lending) << lending.error().message;
+        if (!link.lends()) {
+          EXPECT_TRUE(lending->empty());
+        }
+        lent = lending->first(lending->size() - lending->size() / 3);
+        bytes.insert(bytes.end(), lent.begin(), lent.end());
+        if (!lent.empty()) link.taken(lent.size());
+      }
+      if (*got == 0 && lent.empty())
+        wait_for(own, 0 * kLanes + 0, [](const LinkEvent& event) { return event.readable; });
+    }
+    EXPECT_EQ(bytes, numbered(size, 3));
+  });
+}
+
 TEST_P(TransportContract, AFullLinkTakesNothingUntilItIsRead) {
   run(2, [](Rank rank, std::span<Transport* const> transports) {
     Transport& own = *transports[static_cast<std::size_t>(rank)];

@@ -52,6 +52,7 @@ inline constexpr std::array kReduceOps{ReduceOp::kSum,       ReduceOp::kProd,   
                                        ReduceOp::kBitOr,     ReduceOp::kBitXor};
 
 std::size_t size_of(ElementType type);
+inline constexpr std::size_t kLargestElement = 16;
 // Complex numbers and booleans have no order or mean, floating-point numbers no bits or truth values.
 bool supports(ElementType type, ReduceOp op);
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kDoorbellTag = ~std::uint32_t{0};
 constexpr std::uint32_t kOthersTag = kDoorbellTag - 1;
 
-constexpr Nanoseconds kSpin = std::chrono::microseconds(20);
+constexpr Nanoseconds kLookAgainFor = std::chrono::microseconds(20);
 // Waits that the rings alone may satisfy before descriptors get their turn.
 constexpr int kLooksPerPoll = 8;
 
@@ -92,10 +92,9 @@ Result<void> MixedTransport::wait(Nanoseconds limit, std::vector<LinkEvent>& eve
     return poll(Nanoseconds(0), events);
   }
   const std::size_t before = events.size();
-  if (spins_) {
-    if (auto looked = look_for_a_while(std::min(limit, kSpin), events); !looked) return looked;
-    if (events.size() > before) return {};
-  }
+  rung_ = false;
+  if (auto looked = look_for_a_while(std::min(limit, kLookAgainFor), events); !looked) return looked;
+  if (events.size() > before || rung_) return {};
   say_asleep();
   auto polled = poll(look(events) ? Nanoseconds(0) : limit, events);
   say_awake();
@@ -107,11 +106,14 @@ Result<void> MixedTransport::look_for_a_while(Nanoseconds limit, std::vector<Lin
   const std::size_t before = events.size();
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!woken_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) {
-    pause_core();
+    if (spins_)
+      pause_core();
+    else
+      std::this_thread::yield();
     look(events);
     if (others_)
       if (auto polled = poll(Nanoseconds(0), events); !polled) return polled;
-    if (events.size() > before) break;
+    if (events.size() > before || rung_) break;
   }
   return {};
 }
@@ -146,6 +148,7 @@ Result<void> MixedTransport::poll(Nanoseconds limit, std::vector<LinkEvent>& eve
   for (const epoll_event& event : *ready) {
     const std::uint32_t tag = event.data.u32;
     if (tag == kDoorbellTag) {
+      rung_ = true;
       woken_.store(false, std::memory_order_relaxed);
       std::uint64_t rung;
       [[maybe_unused]] const auto drained = ::read(doorbell_.get(), &rung, sizeof rung);
@@ -171,6 +174,14 @@ void MixedTransport::hear_channel(Peer& peer) {
 void MixedTransport::wake() {
   woken_.store(true, std::memory_order_relaxed);
   ring(doorbell_.get());
+}
+
+std::vector<std::string> MixedTransport::congestion_controls() const {
+  return others_ ? others_->congestion_controls() : std::vector<std::string>();
+}
+
+Result<void> MixedTransport::use_congestion_control(const std::string& name) {
+  return others_ ? others_->use_congestion_control(name) : Result<void>();
 }
 
 }  // namespace react::runtime::shm

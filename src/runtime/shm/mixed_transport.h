@@ -1,8 +1,9 @@
 // Links to all ranks of a group: over shared memory to those on this host, over TCP to the others.
 //
 // Waiting: one epoll for the doorbell, the channels that tell of a neighbour's death, and the TCP links. A rank that has
-// nothing to do first looks again for some microseconds, but only if the host has more cores than ranks of the group: otherwise
-// it would hold up the very ranks it waits for. Then it says that it sleeps, looks once more, and sleeps.
+// nothing to do first looks again for some microseconds; where the host has no core to spare for each rank of the group it yields
+// between two looks, or it would hold up the very ranks it waits for. Then it says that it sleeps, looks once more, and
+// sleeps.
 //
 // Threads: as Transport.
 #pragma once
@@ -32,6 +33,8 @@ class MixedTransport final : public Transport {
   Link& link(Rank peer, std::int32_t lane) override;
   Result<void> wait(Nanoseconds limit, std::vector<LinkEvent>& events) override;
   void wake() override;
+  std::vector<std::string> congestion_controls() const override;
+  Result<void> use_congestion_control(const std::string& name) override;
 
  private:
   struct Peer {
@@ -58,6 +61,7 @@ class MixedTransport final : public Transport {
   std::vector<Peer*> by_rank_;                // null: over TCP, or the own rank
   EventPoll poll_;
   bool spins_ = false;
+  bool rung_ = false;  // the doorbell, since the present wait() began
   int looks_since_poll_ = 0;
   std::atomic<bool> woken_{false};
 };

@@ -44,6 +44,11 @@ Result<std::size_t> RingReader::available() {
   return static_cast<std::size_t>(head_ - tail_);
 }
 
+std::span<const std::byte> RingReader::front() const {
+  const auto at = static_cast<std::size_t>(tail_ & (ring_.capacity - 1));
+  return {ring_.data + at, std::min(static_cast<std::size_t>(head_ - tail_), ring_.capacity - at)};
+}
+
 void RingReader::take(std::span<std::byte> into) {
   if (into.empty()) return;
   const auto at = static_cast<std::size_t>(tail_ & (ring_.capacity - 1));

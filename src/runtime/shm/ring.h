@@ -7,7 +7,7 @@
 // Indices are published and read sequentially consistent: together with the flag of Doorbell (doorbell.h) that
 // means that no wake-up is lost.
 //
-// Cost: one copy on each side. One thread per side.
+// Cost: one copy on each side, none on the consumer's where it works on the bytes in the ring. One thread per side.
 #pragma once
 
 #include <atomic>
@@ -61,6 +61,10 @@ class RingReader {
   explicit RingReader(const Ring& ring) : ring_(ring) {}
   // Bytes that wait, by the producer's word; looked up anew only if none were known.
   Result<std::size_t> available();
+  // The bytes that wait, as available() said last, up to the ring's end.
+  std::span<const std::byte> front() const;
+  // Leaves out at most as many as front() has; their room is not free before publish().
+  void skip(std::size_t bytes) { tail_ += bytes; }
   // Copies at most what available() said last; their room is not free before publish().
   void take(std::span<std::byte> into);
   void publish() { ring_.control->tail.store(tail_); }

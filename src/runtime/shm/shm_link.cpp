@@ -64,9 +64,31 @@ Result<std::size_t> ShmLink::read(std::span<std::byte> into) {
     taking_ += now() - start;
     return got;
   }
+  return nothing_ready<std::size_t>();
+}
+
+Result<std::span<const std::byte>> ShmLink::lent() {
+  const auto available = in_.available();
+  if (!available) return tl::unexpected(available.error());
+  if (*available == 0) return nothing_ready<std::span<const std::byte>>();
+  lent_at_ = now();
+  return in_.front().first(std::min(in_.front().size(), kPieceBytes));
+}
+
+void ShmLink::taken(std::size_t bytes) {
+  in_.skip(bytes);
+  taking_ += now() - lent_at_;
+  in_.show_taking(taking_);
+  in_.publish();
+  if (in_.half_free()) bell_.ring_for(kForRoom);
+}
+
+// The peer's closing comes after all that it wrote.
+template <class T>
+Result<T> ShmLink::nothing_ready() {
   if (closed_) return closed();
   readable_said_ = false;
-  return std::size_t{0};
+  return T{};
 }
 
 SendStatistics ShmLink::statistics() {

@@ -23,6 +23,9 @@ class ShmLink final : public Link {
   Result<std::size_t> write(std::span<const std::byte> header, std::span<const std::byte> payload,
                             Timing timing) override;
   Result<std::size_t> read(std::span<std::byte> into) override;
+  bool lends() const override { return true; }
+  Result<std::span<const std::byte>> lent() override;
+  void taken(std::size_t bytes) override;
   SendStatistics statistics() override;
   std::string peer_address() const override { return peer_address_; }
 
@@ -37,6 +40,9 @@ class ShmLink final : public Link {
   void peer_closed();
 
  private:
+  template <class T>
+  Result<T> nothing_ready();
+
   RingReader in_;
   RingWriter out_;
   Doorbell bell_;
@@ -47,6 +53,7 @@ class ShmLink final : public Link {
   Nanoseconds putting_{0};
   Nanoseconds taking_{0};
   Nanoseconds taken_by_peer_{0};
+  TimePoint lent_at_;
   TimePoint opened_;
 };
 

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "runtime/tcp/congestion_control.h"
+
 namespace react::runtime::tcp {
 namespace {
 
@@ -38,13 +40,7 @@ Result<void> prepare(int socket, const MeshOptions& options) {
   if (setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
     return fail(ErrorCode::kSystem, "TCP_NODELAY: " + reason());
   const std::string& control = options.congestion_control;
-  if (!control.empty() && setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, control.data(),
-                                     static_cast<socklen_t>(control.size())) != 0)
-    return fail(
-        ErrorCode::kSystem,
-        fmt::format("congestion control '{}' refused: {}; see net.ipv4.tcp_allowed_congestion_control",
-                    control, reason()));
-  return {};
+  return control.empty() ? Result<void>() : set_congestion_control(socket, control);
 }
 
 Result<MeshSocket> connect_to(const MeshOptions& options, Rank peer, std::int32_t lane) {

@@ -79,10 +79,17 @@ Result<std::size_t> TcpLink::write(std::span<const std::byte> header, std::span<
 }
 
 Result<std::size_t> TcpLink::read(std::span<std::byte> into) {
+  if (drained_) {
+    drained_ = false;
+    return std::size_t{0};
+  }
   ssize_t got;
   do got = recv(socket_.get(), into.data(), into.size(), MSG_DONTWAIT);
   while (got < 0 && errno == EINTR);
-  if (got > 0) return static_cast<std::size_t>(got);
+  if (got > 0) {
+    drained_ = !closing_ && static_cast<std::size_t>(got) < into.size();
+    return static_cast<std::size_t>(got);
+  }
   if (got == 0) return fail(ErrorCode::kPeerFailed, "connection closed");
   if (would_block()) return std::size_t{0};
   return system_failure("receive");

@@ -29,6 +29,12 @@ class TcpLink final : public Link {
   SendStatistics statistics() override;
   std::string peer_address() const override { return peer_; }
 
+  // epoll's news of the socket. Between them a read that got less than it asked for has emptied the socket, and the next
+  // one says so without a system call.
+  void heard(bool closing) {
+    drained_ = false;
+    closing_ |= closing;
+  }
   // Takes the stamps that wait on the socket's error queue.
   void collect_stamps();
   int fd() const { return socket_.get(); }
@@ -38,6 +44,8 @@ class TcpLink final : public Link {
   std::string peer_;
   bool stamps_;
   std::uint64_t written_;
+  bool drained_ = false;
+  bool closing_ = false;  // the peer's end may lie behind the last bytes: look until it shows
   BurstTimer timer_;
 };
 

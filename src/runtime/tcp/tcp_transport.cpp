@@ -3,17 +3,22 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "base/check.h"
+#include "runtime/tcp/congestion_control.h"
 #include "runtime/tcp/mesh.h"
 
 namespace react::runtime::tcp {
 namespace {
 
 constexpr std::uint32_t kWakeTag = ~std::uint32_t{0};
+constexpr Nanoseconds kLookAgainFor = std::chrono::microseconds(50);
 
 }  // namespace
 
@@ -50,6 +55,16 @@ Result<void> TcpTransport::watch_links() {
   return {};
 }
 
+// What a peer on this host sends is often microseconds away, and to be woken takes longer than to look again.
+Result<std::span<const epoll_event>> TcpTransport::look_before_sleeping(Nanoseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + std::min(limit, kLookAgainFor);
+  for (auto ready = poll_.wait(Nanoseconds(0));; ready = poll_.wait(Nanoseconds(0))) {
+    if (!ready || !ready->empty()) return ready;
+    if (std::chrono::steady_clock::now() >= end) return poll_.wait(limit);
+    std::this_thread::yield();
+  }
+}
+
 Link& TcpTransport::link(Rank peer, std::int32_t lane) {
   auto& link = links_.at(static_cast<std::size_t>(peer * lanes_ + lane));
   REACT_CHECK(link != nullptr, "a rank has no link to itself");
@@ -57,7 +72,7 @@ Link& TcpTransport::link(Rank peer, std::int32_t lane) {
 }
 
 Result<void> TcpTransport::wait(Nanoseconds limit, std::vector<LinkEvent>& events) {
-  const auto ready = poll_.wait(limit);
+  const auto ready = look_before_sleeping(limit);
   if (!ready) return tl::unexpected(ready.error());
   for (const epoll_event& event : *ready) {
     if (event.data.u32 == kWakeTag) {
@@ -66,7 +81,9 @@ Result<void> TcpTransport::wait(Nanoseconds limit, std::vector<LinkEvent>& event
       }
       continue;
     }
-    if (event.events & EPOLLERR) links_[event.data.u32]->collect_stamps();
+    TcpLink& link = *links_[event.data.u32];
+    link.heard(event.events & (EPOLLRDHUP | EPOLLHUP));
+    if (event.events & EPOLLERR) link.collect_stamps();
     const bool readable = event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR);
     const bool writable = event.events & (EPOLLOUT | EPOLLHUP | EPOLLERR);
     events.push_back({static_cast<std::int32_t>(event.data.u32), readable, writable});
@@ -75,5 +92,19 @@ Result<void> TcpTransport::wait(Nanoseconds limit, std::vector<LinkEvent>& event
 }
 
 void TcpTransport::wake() { ring(wake_.get()); }
+
+std::vector<std::string> TcpTransport::congestion_controls() const {
+  const auto some =
+      std::find_if(links_.begin(), links_.end(), [](const auto& link) { return link != nullptr; });
+  return some == links_.end() ? std::vector<std::string>() : congestion_controls_of((*some)->fd());
+}
+
+Result<void> TcpTransport::use_congestion_control(const std::string& name) {
+  for (const auto& link : links_) {
+    if (!link) continue;
+    if (auto set = set_congestion_control(link->fd(), name); !set) return set;
+  }
+  return {};
+}
 
 }  // namespace react::runtime::tcp

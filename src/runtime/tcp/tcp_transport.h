@@ -35,12 +35,15 @@ class TcpTransport final : public Transport {
   Link& link(Rank peer, std::int32_t lane) override;
   Result<void> wait(Nanoseconds limit, std::vector<LinkEvent>& events) override;
   void wake() override;
+  std::vector<std::string> congestion_controls() const override;
+  Result<void> use_congestion_control(const std::string& name) override;
   // Readable (poll, epoll) while wait() would return at once.
   int descriptor() const { return poll_.descriptor(); }
 
  private:
   TcpTransport(std::int32_t lanes, std::vector<std::unique_ptr<TcpLink>> links);
   Result<void> watch_links();
+  Result<std::span<const epoll_event>> look_before_sleeping(Nanoseconds limit);
 
   std::int32_t lanes_;
   std::vector<std::unique_ptr<TcpLink>> links_;  // peer * lanes + lane; own entries are null
