@@ -69,7 +69,8 @@ class Transport {
   // Never the own rank.
   virtual Link& link(Rank peer, std::int32_t lane) = 0;
   // Blocks until something happened on some link, wake() was called or `limit` has passed, and appends what
-  // happened. Events are edges: "readable" is said once until a read would block again.
+  // happened. Events are edges: "readable" is said once (by a race in
+  // the kernel twice) until a read would block again.
   virtual Result<void> wait(Nanoseconds limit, std::vector<LinkEvent>& events) = 0;
   // Names of the congestion controls that all links can use, the present one first; empty where there is no choice.
   virtual std::vector<std::string> congestion_controls() const { return {}; }

@@ -285,7 +285,8 @@ TEST_P(TransportContract, SaysReadableOnceUntilAReadWouldBlock) {
       EXPECT_TRUE(std::none_of(events.begin(), events.end(),
                                [&](const LinkEvent& event) { return event.link == 0 && readable(event); }));
     };
-    // The simulated network tells of every write, which comes in pieces.
+    // The simulated network tells of every write, which comes in pieces. The kernel may say the same edge twice.
+    drain_events(own);
     if (GetParam() != Over::kSimulated) expect_silence();
     std::vector<std::byte> bytes(1000);
     read_all(own, 0, 0, bytes);
