@@ -1,4 +1,5 @@
-// Every collective, type, operation, number of ranks and awkward count, over TCP, against a plain reference.
+// Every collective, type, operation, number of ranks and awkward count, over TCP and shared memory, against a plain
+// reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -168,12 +169,14 @@ void check_point_to_point(ProcessGroup& group, std::size_t count) {
   EXPECT_EQ(theirs, input(kType, previous, count));
 }
 
-class Collectives : public testing::TestWithParam<pattern::Rank> {
+class Collectives : public testing::TestWithParam<std::tuple<pattern::Rank, const char*>> {
  protected:
   void run(const std::function<void(ProcessGroup&)>& body) {
-    const pattern::Rank ranks = GetParam();
+    const auto& [ranks, transport] = GetParam();
+    GroupOptions common;
+    common.transport = transport;
     const auto checked = pattern::check(pattern::double_tree_allreduce(std::max(ranks, 2)));
-    on_every_rank(ranks, {}, free_address(), [&](const GroupOptions& options) {
+    on_every_rank(ranks, common, free_address(), [&](const GroupOptions& options) {
       auto group = ProcessGroup::create(options, *checked);
       ASSERT_TRUE(group) << group.error().message;
       body(**group);
@@ -242,7 +245,11 @@ TEST_P(Collectives, AwkwardLargeCounts) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Collectives, testing::Values(1, 2, 3, 5, 8, 13));
+INSTANTIATE_TEST_SUITE_P(Ranks, Collectives,
+                         testing::Combine(testing::Values(1, 2, 3, 5, 8, 13), testing::Values("tcp", "shm")),
+                         [](const auto& tested) {
+                           return std::to_string(std::get<0>(tested.param)) + "_" + std::get<1>(tested.param);
+                         });
 
 TEST(CollectivesOfOneRank, RefuseWhatMakesNoSense) {
   GroupOptions options;

@@ -182,7 +182,7 @@ Result<void> Group::run_epoch(TunedCollective& tuned, std::byte* data, const Ele
   const std::int64_t epoch = tuned.epoch;
   const auto program = tuned.versions().begin_epoch(epoch);
   const Layout layout(program->pattern().lowered(), elements.count, size_of(elements.type), options_.slices);
-  const bool timed = layout.message_size() >= kLeastTimed;
+  const bool timed = layout.message_size() >= kLeastTimed && tuned.is_timed();
   if (timed) flow_clock_.begin(*program, layout);
   EpochWork work;
   work.timed = timed;
@@ -200,6 +200,7 @@ Result<void> Group::run_epoch(TunedCollective& tuned, std::byte* data, const Ele
 
   ++epoch_;
   ++tuned.epoch;
+  tuned.took(duration);
   if (timed) remember_epoch(tuned, program, layout, duration);
   return settle_version(tuned, epoch, *prepared_by_all);
 }

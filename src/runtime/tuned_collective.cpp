@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <utility>
 
+#include "base/random.h"
 #include "pattern/generators.h"
 #include "pattern/json.h"
 #include "runtime/log.h"
@@ -62,6 +65,16 @@ bool TunedCollective::propose(std::uint32_t version, const pattern::CheckedPatte
                               std::int32_t extra_epochs) {
   return versions_.prepare(version, extra_epochs, std::make_shared<const Program>(proposal, rank_));
 }
+
+bool TunedCollective::is_timed() const {
+  constexpr std::uint64_t kFewest = 64;  // one of so many
+  const auto wanted = static_cast<std::uint64_t>(kTimedPeriod / std::max(usual_duration_, Nanoseconds(1)));
+  const std::uint64_t one_of = std::min(std::bit_floor(wanted | 1), kFewest);
+  // Scattered, so that a job's own rhythm (large, small, small, ...) cannot hide its large messages.
+  return Random(static_cast<std::uint64_t>(epoch)).next() % one_of == 0;
+}
+
+void TunedCollective::took(Nanoseconds duration) { usual_duration_ += (duration - usual_duration_) / 8; }
 
 bool TunedCollective::agrees_by_itself() const {
   return collective_ != Collective::kReduce && collective_ != Collective::kBroadcast;

@@ -46,6 +46,13 @@ class TunedCollective {
 
   std::int64_t epoch = 0;  // epochs begun
 
+  // Whether the epoch that begins now is timed. To time one costs some microseconds on every rank, so of epochs that take
+  // less than kTimedPeriod only some are, the same on all ranks but for the moments in which their idea of the
+  // duration changes; those epochs stay incomplete and are dropped.
+  static constexpr Nanoseconds kTimedPeriod = std::chrono::milliseconds(5);
+  bool is_timed() const;
+  void took(Nanoseconds duration);
+
  private:
   bool propose(std::uint32_t version, const pattern::CheckedPattern& proposal, std::int32_t extra_epochs);
 
@@ -54,6 +61,7 @@ class TunedCollective {
   const pattern::Collective collective_;
   const std::string algorithm_;
   VersionSwitch versions_;
+  Nanoseconds usual_duration_{kTimedPeriod};
   std::unique_ptr<LeaderTuner> tuner_;
 };
 
