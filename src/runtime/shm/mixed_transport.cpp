@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <thread>
 
 #include "base/check.h"
@@ -19,7 +18,6 @@ namespace {
 constexpr std::uint32_t kDoorbellTag = ~std::uint32_t{0};
 constexpr std::uint32_t kOthersTag = kDoorbellTag - 1;
 
-constexpr Nanoseconds kLookAgainFor = std::chrono::microseconds(20);
 // Waits that the rings alone may satisfy before descriptors get their turn.
 constexpr int kLooksPerPoll = 8;
 
@@ -93,7 +91,7 @@ Result<void> MixedTransport::wait(Nanoseconds limit, std::vector<LinkEvent>& eve
   }
   const std::size_t before = events.size();
   rung_ = false;
-  if (auto looked = look_for_a_while(std::min(limit, kLookAgainFor), events); !looked) return looked;
+  if (auto looked = look_for_a_while(limit, events); !looked) return looked;
   if (events.size() > before || rung_) return {};
   say_asleep();
   auto polled = poll(look(events) ? Nanoseconds(0) : limit, events);
@@ -104,18 +102,14 @@ Result<void> MixedTransport::wait(Nanoseconds limit, std::vector<LinkEvent>& eve
 
 Result<void> MixedTransport::look_for_a_while(Nanoseconds limit, std::vector<LinkEvent>& events) {
   const std::size_t before = events.size();
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!woken_.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) {
-    if (spins_)
-      pause_core();
-    else
-      std::this_thread::yield();
+  Result<void> polled;
+  look_again_.until(limit, spins_, [&] {
+    if (spins_) pause_core();
     look(events);
-    if (others_)
-      if (auto polled = poll(Nanoseconds(0), events); !polled) return polled;
-    if (events.size() > before || rung_) break;
-  }
-  return {};
+    if (others_) polled = poll(Nanoseconds(0), events);
+    return !polled || rung_ || events.size() > before || woken_.load(std::memory_order_relaxed);
+  });
+  return polled;
 }
 
 bool MixedTransport::look(std::vector<LinkEvent>& events) {

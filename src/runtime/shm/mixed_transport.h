@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "runtime/event_poll.h"
+#include "runtime/look_again.h"
 #include "runtime/shm/neighbours.h"
 #include "runtime/shm/shm_link.h"
 #include "runtime/tcp/tcp_transport.h"
@@ -61,6 +62,7 @@ class MixedTransport final : public Transport {
   std::vector<Peer*> by_rank_;                // null: over TCP, or the own rank
   EventPoll poll_;
   bool spins_ = false;
+  LookAgain look_again_;
   bool rung_ = false;  // the doorbell, since the present wait() began
   int looks_since_poll_ = 0;
   std::atomic<bool> woken_{false};

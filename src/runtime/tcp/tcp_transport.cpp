@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include "base/check.h"
 #include "runtime/tcp/congestion_control.h"
@@ -18,7 +16,6 @@ namespace react::runtime::tcp {
 namespace {
 
 constexpr std::uint32_t kWakeTag = ~std::uint32_t{0};
-constexpr Nanoseconds kLookAgainFor = std::chrono::microseconds(50);
 
 }  // namespace
 
@@ -55,14 +52,13 @@ Result<void> TcpTransport::watch_links() {
   return {};
 }
 
-// What a peer on this host sends is often microseconds away, and to be woken takes longer than to look again.
 Result<std::span<const epoll_event>> TcpTransport::look_before_sleeping(Nanoseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + std::min(limit, kLookAgainFor);
-  for (auto ready = poll_.wait(Nanoseconds(0));; ready = poll_.wait(Nanoseconds(0))) {
-    if (!ready || !ready->empty()) return ready;
-    if (std::chrono::steady_clock::now() >= end) return poll_.wait(limit);
-    std::this_thread::yield();
-  }
+  Result<std::span<const epoll_event>> ready;
+  const bool seen = look_again_.until(limit, false, [&] {
+    ready = poll_.wait(Nanoseconds(0));
+    return !ready || !ready->empty();
+  });
+  return seen ? ready : poll_.wait(limit);
 }
 
 Link& TcpTransport::link(Rank peer, std::int32_t lane) {

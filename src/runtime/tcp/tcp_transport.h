@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "runtime/event_poll.h"
 #include "runtime/file_descriptor.h"
+#include "runtime/look_again.h"
 #include "runtime/socket_address.h"
 #include "runtime/tcp/tcp_link.h"
 #include "runtime/timed_socket.h"
@@ -49,6 +50,7 @@ class TcpTransport final : public Transport {
   std::vector<std::unique_ptr<TcpLink>> links_;  // peer * lanes + lane; own entries are null
   EventPoll poll_;
   FileDescriptor wake_;
+  LookAgain look_again_;
 };
 
 }  // namespace react::runtime::tcp
