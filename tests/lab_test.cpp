@@ -115,9 +115,9 @@ TEST_F(Lab, RefusesAPatternFileBeforeAnythingIsBuilt) {
 }
 
 TEST_F(Lab, RefusesWhatCannotBe) {
-  for (const char* bad :
-       {"--hosts 1", "--hosts 4 --external 1 --into 4", "--epochs 0", "--size 3", "--rate 1", "--fail x",
-        "--cut-control 9:0", "--set batch_epochs=0", "--algorithm nonsense", "--into 3"}) {
+  for (const char* bad : {"--hosts 1", "--hosts 4 --external 1 --into 4", "--epochs 0", "--size 3",
+                          "--rate 1", "--fail x", "--cut-control 9:0", "--set batch_epochs=0",
+                          "--params /dev/zero", "--algorithm nonsense", "--into 3"}) {
     const Outcome outcome = run(bad);
     EXPECT_EQ(outcome.code, 2) << bad << ": " << outcome.err;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;

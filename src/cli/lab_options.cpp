@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include <fstream>
-#include <iterator>
 
 #include "cli/amounts.h"
 #include "pattern/checker.h"
@@ -41,7 +40,10 @@ Result<tuner::Parameters> parameters_from(const LabFlags& flags) {
   if (!flags.parameters_file.empty()) {
     std::ifstream file(flags.parameters_file, std::ios::binary);
     if (!file) return invalid("--params: cannot read " + flags.parameters_file);
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::string text(kMaxParametersBytes + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) return invalid("--params: cannot read " + flags.parameters_file);
     if (text.size() > kMaxParametersBytes)
       return invalid("--params: " + flags.parameters_file + " is larger than 1 MiB");
     auto read = tuner::parameters_from_toml(text);

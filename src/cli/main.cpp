@@ -1,5 +1,6 @@
 // The command line. Exit codes: 0 done, 1 failed, 2 misuse.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/info_command.h"
 #include "cli/lab_command.h"
@@ -28,6 +29,13 @@ int run(int argc, char** argv) {
   react::cli::add_perf_command(app, exit_code);
   react::cli::add_replay_command(app, exit_code);
   react::cli::add_info_command(app, exit_code);
+  const auto is_named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), is_named)) {
+    react::cli::complain("react",
+                         std::string("there is no command '") + argv[1] + "' (--help shows what there is)");
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked_for_text) {

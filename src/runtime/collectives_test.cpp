@@ -20,20 +20,30 @@ int bit(pattern::Rank rank, std::size_t element) {
 }
 
 // Ones and twos (booleans: both truth values): no sum, product or average of up to 13 of them overflows or rounds.
+// They repeat every two elements.
 Buffer input(ElementType type, pattern::Rank rank, std::size_t count) {
-  Buffer data(count * size_of(type));
+  const std::size_t size = size_of(type);
+  Buffer data(count * size);
   const int least = type == ElementType::kBool ? 0 : 1;
-  for (std::size_t i = 0; i < count; ++i)
-    store_number({least + bit(rank, i)}, 1, type, data.data() + i * size_of(type));
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, 2); ++i)
+    store_number({least + bit(rank, i)}, 1, type, data.data() + i * size);
+  for (std::size_t done = 2 * size; done < data.size(); done *= 2)
+    std::copy_n(data.data(), std::min(done, data.size() - done), data.data() + done);
   return data;
 }
 
 // The reference: rank after rank into one buffer, with the kernels that reduction_test.cpp checks.
+// Inputs repeat every two elements, and so do results.
 Buffer reduced(ElementType type, ReduceOp op, pattern::Rank ranks, std::size_t count) {
-  Buffer sum = input(type, 0, count);
+  Buffer sum = input(type, 0, 2);
   for (pattern::Rank rank = 1; rank < ranks; ++rank)
-    combine(type, op, sum.data(), input(type, rank, count).data(), count);
-  finish(type, op, sum.data(), count, static_cast<std::size_t>(ranks));
+    combine(type, op, sum.data(), input(type, rank, 2).data(), 2);
+  finish(type, op, sum.data(), 2, static_cast<std::size_t>(ranks));
+  const std::size_t period = sum.size();
+  sum.resize(std::max(period, count * size_of(type)));
+  for (std::size_t done = period; done < sum.size(); done *= 2)
+    std::copy_n(sum.data(), std::min(done, sum.size() - done), sum.data() + done);
+  sum.resize(count * size_of(type));
   return sum;
 }
 
