@@ -241,14 +241,14 @@ TEST_P(Collectives, ManyRootsInARow) {
 
 TEST_P(Collectives, AwkwardLargeCounts) {
   run([](ProcessGroup& group) {
-    constexpr std::size_t kCount = 1'000'003;
     for (const ElementType type :
          {ElementType::kInt8, ElementType::kFloat16, ElementType::kFloat32, ElementType::kComplex128}) {
-      const Case c{type, ReduceOp::kSum, kCount};
+      const std::size_t count = type == ElementType::kComplex128 ? 100'003 : 1'000'003;
+      const Case c{type, ReduceOp::kSum, count};
       check_allreduce(group, c);
       check_reduce(group, c, 0);
       check_broadcast(group, c, group.ranks() - 1);
-      const Case part{type, ReduceOp::kAvg, kCount / static_cast<std::size_t>(group.ranks())};
+      const Case part{type, ReduceOp::kAvg, count / static_cast<std::size_t>(group.ranks())};
       check_reduce_scatter(group, part);
       check_allgather(group, part);
     }
