@@ -9,6 +9,7 @@
 
 #include "lab/system_error.h"
 #include "lab/worker.h"
+#include "runtime/clock.h"
 
 namespace react::lab {
 namespace {
@@ -17,8 +18,6 @@ using std::chrono::duration_cast;
 
 // A dead rank makes the others fail as well; so long is waited for all of them to say what they saw.
 constexpr Nanoseconds kLastWords = std::chrono::seconds(2);
-
-TimePoint now() { return {duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())}; }
 
 }  // namespace
 
@@ -50,10 +49,10 @@ Result<void> RankProcesses::listen(const InterruptScope& interrupt, const Limits
                                    const std::function<Result<void>(int, const WorkerLine&)>& on_line) {
   while (std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.open; })) {
     std::vector<int> readable;
-    const Nanoseconds limit = std::min(limits.silence, limits.end - now());
+    const Nanoseconds limit = std::min(limits.silence, limits.end - runtime::steady_now());
     const bool heard = wait_readable(interrupt, limit, readable);
     if (interrupt.interrupted()) return tl::unexpected(InterruptScope::error());
-    if (!heard && now() >= limits.end)
+    if (!heard && runtime::steady_now() >= limits.end)
       return fail(ErrorCode::kTimeout, "the run takes longer than its time limit");
     if (!heard) {
       return fail(ErrorCode::kTimeout,
@@ -131,11 +130,11 @@ bool RankProcesses::any_failed() const {
 // What happened first is told best by a rank that ended without a word, then by the rank that the others blame.
 Result<void> RankProcesses::explain_failure(const InterruptScope& interrupt) {
   const auto ignore = [](int, const WorkerLine&) -> Result<void> { return {}; };
-  const TimePoint end = now() + kLastWords;
-  while (now() < end && !interrupt.interrupted() &&
+  const TimePoint end = runtime::steady_now() + kLastWords;
+  while (runtime::steady_now() < end && !interrupt.interrupted() &&
          std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.open; })) {
     std::vector<int> readable;
-    wait_readable(interrupt, end - now(), readable);
+    wait_readable(interrupt, end - runtime::steady_now(), readable);
     for (const int rank : readable) {
       if (!read_from(rank, ignore)) ranks_[static_cast<std::size_t>(rank)].open = false;
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/clock.h"
+
 namespace react::lab {
 namespace {
 
@@ -10,10 +12,6 @@ namespace {
 constexpr int kCongestionSettlesMs = 800;
 constexpr int kQueuesDrainMs = 200;
 constexpr Nanoseconds kStartUp = std::chrono::seconds(30);
-
-TimePoint now() {
-  return {std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())};
-}
 
 }  // namespace
 
@@ -54,7 +52,7 @@ Result<void> Stage::run(WorkerConfig worker, std::vector<Event> events, const Li
     return ranks->open_gate();
   };
   const Nanoseconds silence = kStartUp + config_->timeout + config_->pause;
-  return ranks->listen(*interrupt_, {silence, now() + config_->time_limit}, handle);
+  return ranks->listen(*interrupt_, {silence, runtime::steady_now() + config_->time_limit}, handle);
 }
 
 Result<void> Stage::start_congestion() {
@@ -71,7 +69,7 @@ Result<void> Stage::start_congestion() {
   if (!traffic) return tl::unexpected(traffic.error());
   traffic_ = std::move(*traffic);
   auto settled = interrupt_->sleep_ms(kCongestionSettlesMs);
-  traffic_start_ = now();
+  traffic_start_ = runtime::steady_now();
   traffic_start_bytes_ = traffic_.delivered();
   return settled;
 }
@@ -101,7 +99,7 @@ std::vector<double> Stage::measure_external() const {
   std::vector<double> all;
   const std::vector<Bytes> delivered = traffic_.delivered();
   for (std::size_t i = 0; i < delivered.size(); ++i) {
-    all.push_back(8e-6 * bytes_per_second(delivered[i] - traffic_start_bytes_[i], now() - traffic_start_));
+    all.push_back(8e-6 * bytes_per_second(delivered[i] - traffic_start_bytes_[i], runtime::steady_now() - traffic_start_));
   }
   return all;
 }

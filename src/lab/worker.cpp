@@ -15,6 +15,7 @@
 #include "lab/worker_lines.h"
 #include "lab/workload_buffer.h"
 #include "pattern/checker.h"
+#include "runtime/clock.h"
 #include "runtime/process_group.h"
 #include "tuner/trace.h"
 
@@ -40,10 +41,6 @@ class LineWriter {
  private:
   std::mutex mutex_;
 };
-
-TimePoint now() {
-  return {std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())};
-}
 
 class Worker {
  public:
@@ -140,9 +137,9 @@ class Worker {
     if (config_.pause.count() > 0) std::this_thread::sleep_for(config_.pause);
     if (auto ready = follow_script(group, epoch); !ready) return ready;
     if (auto met = group.group->barrier(); !met) return met;
-    const TimePoint start = now();
+    const TimePoint start = runtime::steady_now();
     if (auto done = buffer_.run(*group.group); !done) return done;
-    const TimePoint end = now();
+    const TimePoint end = runtime::steady_now();
     lines_.write(EpochLine{group.name, config_.rank, epoch, start, end, group.group->version()});
     return verified ? buffer_.verify() : Result<void>{};
   }

@@ -21,7 +21,7 @@ Result<pattern::Pattern> pattern_in(const json& object) {
   return pattern::from_json(object.at("pattern").dump());
 }
 
-Result<WorkerConfig> read(const json& root) {
+Result<WorkerConfig> read_config(const json& root) {
   WorkerConfig config;
   auto pattern = pattern_in(root);
   if (!pattern) return tl::unexpected(pattern.error());
@@ -87,7 +87,7 @@ Result<WorkerConfig> worker_config_from_json(std::string_view text) {
   const json root = json::parse(text, nullptr, false);
   if (root.is_discarded()) return invalid("the worker's configuration is not JSON");
   try {
-    return read(root);
+    return read_config(root);
   } catch (const json::exception& error) {
     return invalid(std::string("the worker's configuration: ") + error.what());
   }

@@ -21,7 +21,7 @@ json as_json(const WarningLine& line) { return {{"warning", line.message}}; }
 json as_json(const ErrorLine& line) { return {{"error", line.message}, {"culprit", line.culprit}}; }
 json as_json(const DoneLine&) { return {{"done", true}}; }
 
-WorkerLine read(const json& root) {
+WorkerLine read_line(const json& root) {
   if (root.contains("gate")) return GateLine{root.at("gate").get<std::int64_t>()};
   if (root.contains("report")) return ReportLine{root.at("group"), root.at("report")};
   if (root.contains("warning")) return WarningLine{root.at("warning")};
@@ -49,7 +49,7 @@ Result<WorkerLine> worker_line_from_text(std::string_view text) {
   const json root = json::parse(text, nullptr, false);
   if (!root.is_object()) return invalid("a rank wrote a line that is no JSON object");
   try {
-    return read(root);
+    return read_line(root);
   } catch (const json::exception& error) {
     return invalid(std::string("a rank wrote a line with a wrong field: ") + error.what());
   }

@@ -11,12 +11,15 @@ class Clock {
   virtual TimePoint now() const = 0;
 };
 
-// CLOCK_MONOTONIC. Thread-safe.
+// CLOCK_MONOTONIC.
+inline TimePoint steady_now() {
+  return {std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())};
+}
+
+// steady_now(). Thread-safe.
 class SteadyClock final : public Clock {
  public:
-  TimePoint now() const override {
-    return {std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())};
-  }
+  TimePoint now() const override { return steady_now(); }
 };
 
 }  // namespace react::runtime

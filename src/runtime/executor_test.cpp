@@ -18,14 +18,14 @@ using pattern::Collective;
 using simulated::NetworkOptions;
 using simulated::SimulatedNetwork;
 
-struct Case {
+struct PatternCase {
   pattern::Pattern pattern;
   std::size_t count;
   std::int32_t slices;
   std::uint64_t seed;
 };
 
-std::size_t elements_of(const Case& c) {
+std::size_t elements_of(const PatternCase& c) {
   const bool per_rank =
       c.pattern.collective == Collective::kAllGather || c.pattern.collective == Collective::kReduceScatter;
   return per_rank ? c.count * static_cast<std::size_t>(c.pattern.ranks) : c.count;
@@ -42,7 +42,7 @@ float sum_of_values(Rank ranks, std::size_t i) {
   return sum;
 }
 
-void expect_result(const Case& c, Rank rank, const std::vector<float>& data) {
+void expect_result(const PatternCase& c, Rank rank, const std::vector<float>& data) {
   const Rank ranks = c.pattern.ranks;
   for (std::size_t i = 0; i < data.size(); ++i) {
     const auto owner = static_cast<Rank>(c.count == 0 ? 0 : i / c.count);
@@ -72,7 +72,7 @@ void expect_result(const Case& c, Rank rank, const std::vector<float>& data) {
   }
 }
 
-void run_case(const Case& c, int epochs) {
+void run_case(const PatternCase& c, int epochs) {
   const auto checked = pattern::check(c.pattern);
   ASSERT_TRUE(checked) << checked.error().message;
   NetworkOptions options;

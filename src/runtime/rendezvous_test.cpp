@@ -9,15 +9,13 @@
 #include <vector>
 
 #include "runtime/messages.h"
+#include "runtime/test_deadlines.h"
 
 namespace react::runtime {
 namespace {
 
 using pattern::Rank;
 using std::chrono::milliseconds;
-
-Deadline in(milliseconds span) { return std::chrono::steady_clock::now() + span; }
-constexpr milliseconds kAmple{30'000};
 
 // An address on loopback at which nobody listens; nothing where the host has no such loopback.
 std::optional<SocketAddress> free_address(const char* host) {

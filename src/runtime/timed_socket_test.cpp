@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "runtime/messages.h"
+#include "runtime/test_deadlines.h"
 
 namespace react::runtime {
 namespace {
-
-Deadline in(std::chrono::milliseconds span) { return std::chrono::steady_clock::now() + span; }
-constexpr std::chrono::milliseconds kAmple{30'000};
 
 struct Pair {
   FileDescriptor near, far;

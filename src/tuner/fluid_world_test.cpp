@@ -12,7 +12,7 @@
 namespace react::tuner {
 namespace {
 
-constexpr double kBytesPerMs = 62'500;  // 500 Mbit/s
+constexpr double kWorldBytesPerMs = 62'500;  // 500 Mbit/s
 
 Nanoseconds nanoseconds(double ms) { return Nanoseconds{static_cast<std::int64_t>(ms * 1e6)}; }
 
@@ -55,11 +55,11 @@ double FluidWorld::normal() {
 
 double FluidWorld::time_of(const pattern::CheckedPattern& pattern) const {
   FluidSimulator simulator;
-  return simulator.run(compile(pattern.lowered(), workload_), network).time / kBytesPerMs;
+  return simulator.run(compile(pattern.lowered(), workload_), network).time / kWorldBytesPerMs;
 }
 
 double FluidWorld::best_time(bool pairs) const {
-  return rank_swaps(initial_, workload_, network, {.pairs = pairs, .keep = 1}).front().time / kBytesPerMs;
+  return rank_swaps(initial_, workload_, network, {.pairs = pairs, .keep = 1}).front().time / kWorldBytesPerMs;
 }
 
 int FluidWorld::changes() const {
@@ -77,14 +77,14 @@ EpochRecord FluidWorld::play() {
   record.epoch = epoch_;
   record.version = version_;
   const double epoch_factor = slow();
-  const double ms = prediction.time / kBytesPerMs * std::exp(noise_.time * normal()) * epoch_factor;
+  const double ms = prediction.time / kWorldBytesPerMs * std::exp(noise_.time * normal()) * epoch_factor;
   record.durations.assign(static_cast<std::size_t>(running_.pattern().ranks), nanoseconds(ms));
   std::vector<double> bytes(program.edge_connection.size(), 0);
   for (const FluidProgram::Message& message : program.messages)
     bytes[static_cast<std::size_t>(message.edge)] += message.slice_bytes * program.slices;
   for (std::size_t f = 0; f < bytes.size(); ++f) {
     const double bias = biases_[pair_of(program, f)];
-    const double rate = prediction.throughput[f] * bias * kBytesPerMs * std::exp(noise_.flow * normal()) /
+    const double rate = prediction.throughput[f] * bias * kWorldBytesPerMs * std::exp(noise_.flow * normal()) /
                         (slow() * epoch_factor);
     const bool measured = bytes[f] > 0 && uniform() >= lost_flows;
     record.flows.push_back(

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMarkedDifference = 0.2;
 
-bool before(const SlowPath& a, const SlowPath& b) {
+bool by_ends(const SlowPath& a, const SlowPath& b) {
   return std::pair(a.src, a.dst) < std::pair(b.src, b.dst);
 }
 
@@ -29,13 +29,13 @@ bool paths_missing(const Network& a, const Network& b) {
 
 double Network::path_factor(pattern::Rank src, pattern::Rank dst) const {
   const SlowPath key{src, dst, 1};
-  const auto at = std::lower_bound(slow_paths.begin(), slow_paths.end(), key, before);
+  const auto at = std::lower_bound(slow_paths.begin(), slow_paths.end(), key, by_ends);
   return at != slow_paths.end() && at->src == src && at->dst == dst ? at->factor : 1.0;
 }
 
 void Network::set_path_factor(pattern::Rank src, pattern::Rank dst, double factor) {
   const SlowPath entry{src, dst, factor};
-  auto at = std::lower_bound(slow_paths.begin(), slow_paths.end(), entry, before);
+  auto at = std::lower_bound(slow_paths.begin(), slow_paths.end(), entry, by_ends);
   const bool found = at != slow_paths.end() && at->src == src && at->dst == dst;
   if (factor >= 1) {
     if (found) slow_paths.erase(at);

@@ -11,14 +11,14 @@
 namespace react::tuner {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // One line, whatever the strings hold: text that is not UTF-8 is replaced, doubles are written shortest such
 // that they read back exactly.
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string line_of(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
 
-Json json_of(const Parameters& parameters) {
-  Json json;
+OrderedJson json_of(const Parameters& parameters) {
+  OrderedJson json;
   json["policy"] = name_of(parameters.policy);
   for (const IntegerField& field : kIntegerFields) json[field.name] = parameters.*field.member;
   for (const RealField& field : kRealFields) json[field.name] = parameters.*field.member;
@@ -27,11 +27,11 @@ Json json_of(const Parameters& parameters) {
   return json;
 }
 
-Json json_of(const Workload& workload) {
+OrderedJson json_of(const Workload& workload) {
   return {{"size_bytes", workload.size.count}, {"slices", workload.slices}, {"lanes", workload.lanes}};
 }
 
-Json json_of(const pattern::Swap& swap) {
+OrderedJson json_of(const pattern::Swap& swap) {
   return {{"kind", static_cast<int>(swap.kind)},
           {"chunk_graph", swap.chunk_graph},
           {"a", {swap.a.step, swap.a.rank}},
@@ -41,11 +41,11 @@ Json json_of(const pattern::Swap& swap) {
 }  // namespace
 
 std::string header_line(const TraceHeader& header) {
-  Json json;
+  OrderedJson json;
   json["schema"] = "react.trace/1";
   json["parameters"] = json_of(header.parameters);
   json["workload"] = json_of(header.workload);
-  json["pattern"] = Json::parse(pattern::to_json(header.initial));
+  json["pattern"] = OrderedJson::parse(pattern::to_json(header.initial));
   return line_of(json);
 }
 
@@ -62,17 +62,17 @@ std::string epoch_line(const EpochRecord& record) {
 }
 
 std::string report_line(const Report& report) {
-  Json json;
+  OrderedJson json;
   json["report"] = report.epoch;
   json["outcome"] = name_of(report.outcome);
   json["reason"] = report.reason;
   json["mean_time_ns"] = report.mean_time.count();
   json["congested_flows"] = report.congested_flows;
-  json["swaps"] = Json::array();
+  json["swaps"] = OrderedJson::array();
   for (const pattern::Swap& swap : report.swaps) json["swaps"].push_back(json_of(swap));
   json["estimated_gain"] = report.estimated_gain;
   if (report.proposed_version) json["proposed_version"] = *report.proposed_version;
-  if (report.proposal) json["proposal"] = Json::parse(pattern::to_json(report.proposal->pattern()));
+  if (report.proposal) json["proposal"] = OrderedJson::parse(pattern::to_json(report.proposal->pattern()));
   return line_of(json);
 }
 

@@ -1,7 +1,8 @@
 #include "runtime/shm/shm_link.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "runtime/clock.h"
 
 namespace react::runtime::shm {
 namespace {
@@ -9,16 +10,12 @@ namespace {
 // Copied in pieces, so that the other side begins with the first while the next is copied.
 constexpr std::size_t kPieceBytes = 64 * 1024;
 
-TimePoint now() {
-  return {std::chrono::duration_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())};
-}
-
 tl::unexpected<Error> closed() { return fail(ErrorCode::kPeerFailed, "connection closed"); }
 
 }  // namespace
 
 ShmLink::ShmLink(const Ring& in, const Ring& out, const Doorbell& bell, std::string peer_address)
-    : in_(in), out_(out), bell_(bell), peer_address_(std::move(peer_address)), opened_(now()) {}
+    : in_(in), out_(out), bell_(bell), peer_address_(std::move(peer_address)), opened_(steady_now()) {}
 
 Result<std::size_t> ShmLink::write(std::span<const std::byte> header, std::span<const std::byte> payload,
                                    Timing) {
@@ -29,7 +26,7 @@ Result<std::size_t> ShmLink::write(std::span<const std::byte> header, std::span<
     blocked_ = true;
     return std::size_t{0};
   }
-  const TimePoint start = now();
+  const TimePoint start = steady_now();
   header = header.first(std::min(header.size(), *room));
   payload = payload.first(std::min(payload.size(), *room - header.size()));
   out_.put(header);
@@ -41,7 +38,7 @@ Result<std::size_t> ShmLink::write(std::span<const std::byte> header, std::span<
     bell_.ring_for(kForData);
     payload = payload.subspan(piece);
   } while (!payload.empty());
-  putting_ += now() - start;
+  putting_ += steady_now() - start;
   return taken;
 }
 
@@ -52,16 +49,16 @@ Result<std::size_t> ShmLink::read(std::span<std::byte> into) {
     const auto available = in_.available();
     if (!available) return available;
     if (*available == 0) break;
-    if (got == 0) start = now();
+    if (got == 0) start = steady_now();
     const std::size_t piece = std::min({*available, into.size() - got, kPieceBytes});
     in_.take(into.subspan(got, piece));
     got += piece;
-    in_.show_taking(taking_ + (now() - start));
+    in_.show_taking(taking_ + (steady_now() - start));
     in_.publish();
     if (in_.half_free()) bell_.ring_for(kForRoom);
   }
   if (got > 0) {
-    taking_ += now() - start;
+    taking_ += steady_now() - start;
     return got;
   }
   return nothing_ready<std::size_t>();
@@ -71,13 +68,13 @@ Result<std::span<const std::byte>> ShmLink::lent() {
   const auto available = in_.available();
   if (!available) return tl::unexpected(available.error());
   if (*available == 0) return nothing_ready<std::span<const std::byte>>();
-  lent_at_ = now();
+  lent_at_ = steady_now();
   return in_.front().first(std::min(in_.front().size(), kPieceBytes));
 }
 
 void ShmLink::taken(std::size_t bytes) {
   in_.skip(bytes);
-  taking_ += now() - lent_at_;
+  taking_ += steady_now() - lent_at_;
   in_.show_taking(taking_);
   in_.publish();
   if (in_.half_free()) bell_.ring_for(kForRoom);
@@ -94,7 +91,7 @@ Result<T> ShmLink::nothing_ready() {
 SendStatistics ShmLink::statistics() {
   (void)out_.room();  // an error shows in the next write
   // The peer's word, kept within what is possible.
-  taken_by_peer_ = std::clamp(out_.taking(), taken_by_peer_, std::max(taken_by_peer_, now() - opened_));
+  taken_by_peer_ = std::clamp(out_.taking(), taken_by_peer_, std::max(taken_by_peer_, steady_now() - opened_));
   return {Bytes{static_cast<std::int64_t>(out_.consumed())}, putting_ + taken_by_peer_};
 }
 
