@@ -14,7 +14,7 @@ namespace {
 using nlohmann::ordered_json;
 using Choice = std::optional<Result<runtime::SocketAddress>>;
 
-constexpr const char* kHelp = R"(
+constexpr const char* kInfoHelp = R"(
 Examples:
   react info
   react info --data-interface eth1,10.1.0.0/16 --leader 10.0.0.1:29400
@@ -130,7 +130,7 @@ void add_info_command(CLI::App& app, int& exit_code) {
   auto json = std::make_shared<bool>(false);
   CLI::App* info =
       app.add_subcommand("info", "What was found on this host, and what a process group would choose");
-  info->footer(kHelp);
+  info->footer(kInfoHelp);
   info->add_option("--leader", wishes->leader_address,
                    "Where rank 0 listens, HOST:PORT; else the launcher's");
   info->add_option("--data-interface", wishes->data_interface,

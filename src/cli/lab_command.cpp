@@ -21,7 +21,7 @@ namespace {
 using report::Table;
 using report::Tone;
 
-constexpr const char* kHelp = R"(
+constexpr const char* kLabHelp = R"(
 Examples:
   react lab run --hosts 8 --size 4M --external 2 --into 3 --from-epoch 50
   react lab table2 --quick
@@ -162,7 +162,7 @@ int run_lab(const LabFlags& flags) {
 void add_lab_command(CLI::App& app, int& exit_code) {
   CLI::App* lab = app.add_subcommand("lab", "experiments on an emulated cluster on this machine");
   lab->require_subcommand(1);
-  lab->footer(kHelp);
+  lab->footer(kLabHelp);
 
   auto flags = std::make_shared<LabFlags>();
   CLI::App* run = lab->add_subcommand("run", "baseline against REACT under congestion");

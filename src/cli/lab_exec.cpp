@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kMostKept = 64 << 20;  // of a host's output, for --json
 
-constexpr const char* kHelp = R"(
+constexpr const char* kLabExecHelp = R"(
 Runs COMMAND on every emulated host, or on the first alone, while external flows congest the links of the chosen ranks.
 Each line of its output is shown behind the host's number (not with --first). It finds REACT_RANK, REACT_RANKS and
 REACT_LEADER, as from a launcher, and REACT_LAB_ADDRESS, REACT_LAB_ADDRESSES and REACT_LAB_NAMESPACES (comma-separated
@@ -115,7 +115,7 @@ void add_exec_command(CLI::App& lab, int& exit_code) {
   auto flags = std::make_shared<ExecFlags>();
   flags->lab.time_limit_s = 600;
   CLI::App* exec = lab.add_subcommand("exec", "a command of your own on the emulated cluster");
-  exec->footer(kHelp);
+  exec->footer(kLabExecHelp);
   add_host_flags(*exec, flags->lab);
   add_link_flags(*exec, flags->lab);
   exec->add_flag("--first", flags->first_only, "on the first host alone");

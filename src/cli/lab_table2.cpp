@@ -19,7 +19,7 @@ namespace {
 using report::Table;
 using report::Tone;
 
-constexpr const char* kHelp = R"(
+constexpr const char* kTable2Help = R"(
 Double binary tree AllReduce on 4 and 8 hosts with p = 0, 1, 2 external flows into one rank from epoch 20 on; with the
 paper's whole chunk per hop (slices 1) and with slices chosen by size. Ratios are baseline / REACT over the epochs with
 external flows, those before REACT has reacted included; above 1 REACT is faster.
@@ -172,7 +172,7 @@ void add_table2_command(CLI::App& lab, int& exit_code) {
   flags->common.size = "2M";
   flags->common.epochs = 120;
   CLI::App* table2 = lab.add_subcommand("table2", "the paper's Table 2 on the emulated cluster");
-  table2->footer(kHelp);
+  table2->footer(kTable2Help);
   add_job_flags(*table2, flags->common);
   add_link_flags(*table2, flags->common);
   table2->add_flag("--quick", flags->quick, "1M and 48 epochs unless said otherwise: about 3 minutes");

@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr const char* kHelp = R"(
+constexpr const char* kReactHelp = R"(
 Examples:
   react info
   react perf --ranks 4 -b 8 -e 64M -f 2
@@ -22,7 +22,7 @@ int run(int argc, char** argv) {
   CLI::App app("REACT: collectives that move out of the way of other people's traffic", "react");
   app.set_version_flag("--version", REACT_VERSION);
   app.require_subcommand(1);
-  app.footer(kHelp);
+  app.footer(kReactHelp);
   int exit_code = 0;
   react::cli::add_pattern_command(app, exit_code);
   react::cli::add_lab_command(app, exit_code);

@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 using pattern::CheckedPattern;
 using pattern::Pattern;
 
-constexpr const char* kHelp = R"(
+constexpr const char* kPatternHelp = R"(
 Examples:
   react pattern generate --algorithm double-tree --ranks 8 -o tree.json
   react pattern draw tree.json -o tree.svg)";
@@ -254,7 +254,7 @@ void add_output(CLI::App& command, Flags& flags, const char* what) {
 void add_pattern_command(CLI::App& app, int& exit_code) {
   CLI::App* pattern = app.add_subcommand("pattern", "Makes, checks, changes and draws patterns");
   pattern->require_subcommand(1);
-  pattern->footer(kHelp);
+  pattern->footer(kPatternHelp);
   const auto flags = std::make_shared<Flags>();
   const auto command = [&](const char* name, const char* what, const char* example,
                            int (*run)(const Flags&)) {

@@ -18,7 +18,7 @@
 namespace react::cli {
 namespace {
 
-constexpr const char* kHelp = R"(
+constexpr const char* kPerfHelp = R"(
 Flags and table are those of nccl-tests. size: of the message in bytes; of allgather and reduce-scatter the whole vector, ranks *
 count elements. algbw = size / time; busbw = algbw * 2(n-1)/n for allreduce, (n-1)/n for allgather and reduce-scatter,
 1 for reduce and broadcast; GB are 10^9 bytes. #wrong: elements over all ranks. The exit code is 0 if all values
@@ -93,7 +93,7 @@ int run_perf(const PerfFlags& flags) {
 
 void add_perf_command(CLI::App& app, int& exit_code) {
   CLI::App* perf = app.add_subcommand("perf", "times and checks collectives, as nccl-tests do");
-  perf->footer(kHelp);
+  perf->footer(kPerfHelp);
   auto flags = std::make_shared<PerfFlags>();
   add_perf_flags(*perf, *flags);
   perf->callback([flags, &exit_code] { exit_code = run_perf(*flags); });

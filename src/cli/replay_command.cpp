@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kHelp = R"(
+constexpr const char* kReplayHelp = R"(
 Exit code: 0 all decisions reproduced bit for bit, 1 a decision differs or the trace cannot be read, 2 misuse.
 
 Examples:
@@ -86,7 +86,7 @@ void add_replay_command(CLI::App& app, int& exit_code) {
   CLI::App* replay = app.add_subcommand("replay",
                                         "Runs a recorded trace through the tuner again: every decision, its "
                                         "reason, and whether it is the same");
-  replay->footer(kHelp);
+  replay->footer(kReplayHelp);
   auto flags = std::make_shared<ReplayFlags>();
   replay
       ->add_option("trace", flags->path,

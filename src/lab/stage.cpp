@@ -99,7 +99,8 @@ std::vector<double> Stage::measure_external() const {
   std::vector<double> all;
   const std::vector<Bytes> delivered = traffic_.delivered();
   for (std::size_t i = 0; i < delivered.size(); ++i) {
-    all.push_back(8e-6 * bytes_per_second(delivered[i] - traffic_start_bytes_[i], runtime::steady_now() - traffic_start_));
+    all.push_back(8e-6 * bytes_per_second(delivered[i] - traffic_start_bytes_[i],
+                                          runtime::steady_now() - traffic_start_));
   }
   return all;
 }

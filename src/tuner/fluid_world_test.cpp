@@ -59,7 +59,8 @@ double FluidWorld::time_of(const pattern::CheckedPattern& pattern) const {
 }
 
 double FluidWorld::best_time(bool pairs) const {
-  return rank_swaps(initial_, workload_, network, {.pairs = pairs, .keep = 1}).front().time / kWorldBytesPerMs;
+  return rank_swaps(initial_, workload_, network, {.pairs = pairs, .keep = 1}).front().time /
+         kWorldBytesPerMs;
 }
 
 int FluidWorld::changes() const {
@@ -84,8 +85,8 @@ EpochRecord FluidWorld::play() {
     bytes[static_cast<std::size_t>(message.edge)] += message.slice_bytes * program.slices;
   for (std::size_t f = 0; f < bytes.size(); ++f) {
     const double bias = biases_[pair_of(program, f)];
-    const double rate = prediction.throughput[f] * bias * kWorldBytesPerMs * std::exp(noise_.flow * normal()) /
-                        (slow() * epoch_factor);
+    const double rate = prediction.throughput[f] * bias * kWorldBytesPerMs *
+                        std::exp(noise_.flow * normal()) / (slow() * epoch_factor);
     const bool measured = bytes[f] > 0 && uniform() >= lost_flows;
     record.flows.push_back(
         measured ? FlowRecord{{static_cast<std::int64_t>(bytes[f])}, nanoseconds(bytes[f] / rate)}

@@ -15,7 +15,9 @@ using OrderedJson = nlohmann::ordered_json;
 
 // One line, whatever the strings hold: text that is not UTF-8 is replaced, doubles are written shortest such
 // that they read back exactly.
-std::string line_of(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
+std::string line_of(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
 
 OrderedJson json_of(const Parameters& parameters) {
   OrderedJson json;

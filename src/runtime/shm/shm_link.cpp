@@ -91,7 +91,8 @@ Result<T> ShmLink::nothing_ready() {
 SendStatistics ShmLink::statistics() {
   (void)out_.room();  // an error shows in the next write
   // The peer's word, kept within what is possible.
-  taken_by_peer_ = std::clamp(out_.taking(), taken_by_peer_, std::max(taken_by_peer_, steady_now() - opened_));
+  taken_by_peer_ =
+      std::clamp(out_.taking(), taken_by_peer_, std::max(taken_by_peer_, steady_now() - opened_));
   return {Bytes{static_cast<std::int64_t>(out_.consumed())}, putting_ + taken_by_peer_};
 }
 
