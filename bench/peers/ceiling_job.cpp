@@ -1,5 +1,6 @@
 // What the sockets alone would allow: every rank sends 2(N-1)/N of the message to the next rank and takes as much from the
-// one before it, in pieces of 256 KiB, without adding anything. MEETING: HOST:PORT, the first of N ports.
+// one before it, out of the message's memory and into it, in pieces of 256 KiB, without adding anything. MEETING: HOST:PORT,
+// the first of N ports.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -53,19 +54,21 @@ struct Ring {
     ::setsockopt(next, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   }
 
-  void pass_on(const char* out, char* in, std::size_t bytes) const {
+  // `bytes` from `out`, and as many to `in`, going round in these `size` bytes as often as it takes.
+  void pass_on(const char* out, char* in, std::size_t size, std::size_t bytes) const {
     std::size_t sent = 0, received = 0;
+    const auto piece = [&](std::size_t done) { return std::min({kPiece, bytes - done, size - done % size}); };
     while (sent < bytes || received < bytes) {
       pollfd polled[2] = {{sent < bytes ? next : -1, POLLOUT, 0},
                           {received < bytes ? previous : -1, POLLIN, 0}};
       must(::poll(polled, 2, -1) > 0, "poll");
       if (polled[0].revents != 0) {
-        const auto n = ::send(next, out, std::min(kPiece, bytes - sent), MSG_DONTWAIT | MSG_NOSIGNAL);
+        const auto n = ::send(next, out + sent % size, piece(sent), MSG_DONTWAIT | MSG_NOSIGNAL);
         must(n >= 0 || errno == EAGAIN, "send");
         if (n > 0) sent += static_cast<std::size_t>(n);
       }
       if (polled[1].revents != 0) {
-        const auto n = ::recv(previous, in, std::min(kPiece, bytes - received), MSG_DONTWAIT);
+        const auto n = ::recv(previous, in + received % size, piece(received), MSG_DONTWAIT);
         must(n > 0 || (n < 0 && errno == EAGAIN), "recv");
         if (n > 0) received += static_cast<std::size_t>(n);
       }
@@ -78,18 +81,20 @@ struct Ring {
 int main(int argc, char** argv) {
   const peers::Job job = peers::job_from(argc, argv);
   const Ring ring(job);
-  std::vector<char> out(kPiece, 0), in(kPiece);
   const auto ranks = static_cast<std::size_t>(job.ranks);
   return peers::run(
       job,
-      [&](float*, std::size_t count) {
-        ring.pass_on(out.data(), in.data(), 2 * (ranks - 1) * count * sizeof(float) / ranks);
+      [&](float* data, std::size_t count) {
+        const std::size_t size = count * sizeof(float);
+        auto* message = reinterpret_cast<char*>(data);
+        ring.pass_on(message, message, size, 2 * (ranks - 1) * size / ranks);
       },
       [&](double value) {
         // Around the ring N-1 times, everyone has seen everyone's.
         for (int step = 1; step < job.ranks; ++step) {
           double theirs = 0;
-          ring.pass_on(reinterpret_cast<const char*>(&value), reinterpret_cast<char*>(&theirs), sizeof value);
+          ring.pass_on(reinterpret_cast<const char*>(&value), reinterpret_cast<char*>(&theirs), sizeof value,
+                       sizeof value);
           value = std::max(value, theirs);
         }
         return value;

@@ -47,7 +47,7 @@ Result<int> run_rank(const PerfPlan& plan, runtime::GroupOptions options) {
   if (!totals) return tl::unexpected(totals.error());
   // Nobody leaves while another still receives.
   if (auto met = (*group)->barrier(); !met) return tl::unexpected(met.error());
-  if (auto told = output ? output->finish(*totals, (*group)->congestion_control()) : Result<void>{}; !told)
+  if (auto told = output ? output->finish(*totals, **group) : Result<void>{}; !told)
     return tl::unexpected(told.error());
   return totals->wrong == 0 ? 0 : 1;
 }

@@ -202,8 +202,8 @@ void add_perf_flags(CLI::App& command, PerfFlags& flags) {
       ->capture_default_str();
   command
       .add_option("--transport", flags.transport,
-                  "auto: shared memory between ranks of one host, TCP to others; tcp; shm")
-      ->check(CLI::IsMember({"auto", "tcp", "shm"}));
+                  "auto: shared memory between ranks of one host, TCP to others; tcp; shm; ucx; mpi")
+      ->check(CLI::IsMember({"auto", "tcp", "shm", "ucx", "mpi"}));
   command.add_option("--congestion", flags.congestion_control,
                      "congestion control of the data connections: cubic, reno, bbr [the system's, or cubic "
                      "or reno where they measure faster]");

@@ -51,6 +51,10 @@ void print_head(const PerfPlan& plan) {
         units.substr(0, units.find_last_not_of(' ') + 1));
 }
 
+std::string mebibytes(Bytes size) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(size.count) / (1 << 20));
+}
+
 std::string figures(const perf::Timing& timing) {
   const int digits = timing.time_us >= 10'000 ? 0 : timing.time_us >= 1'000 ? 1 : 2;
   return fmt::format("  {:>9.{}f} {:>8.3f} {:>8.3f} {:>8}", timing.time_us, digits, timing.algbw_gbytes_per_s,
@@ -112,13 +116,21 @@ Result<void> PerfOutput::add(const perf::Row& row) {
   return finish_output();
 }
 
-Result<void> PerfOutput::finish(const perf::Totals& totals, const std::string& congestion_control) const {
+Result<void> PerfOutput::finish(const perf::Totals& totals, const runtime::ProcessGroup& group) const {
+  const std::string congestion_control = group.congestion_control();
+  const runtime::MemoryUse memory = group.memory();
   if (plan_.json) {
     ordered_json json = to_json(plan_, rows_, totals);
     json["congestion_control"] = congestion_control;
+    json["memory_bytes"] = {
+        {"slices", memory.slices.count}, {"copies", memory.copies.count}, {"sharing", memory.sharing.count}};
     print("{}\n", json.dump(2));
   } else {
     if (!congestion_control.empty()) print("# Congestion control   : {}\n", congestion_control);
+    print(
+        "# Memory of rank 0     : slices {}, copies {}, rings shared with this host's ranks {} (as "
+        "touched)\n",
+        mebibytes(memory.slices), mebibytes(memory.copies), mebibytes(memory.sharing));
     print("# Out of bounds values : {} {}\n", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED");
     print("# Avg bus bandwidth    : {:.3f}\n#\n", totals.average_busbw_gbytes_per_s);
   }

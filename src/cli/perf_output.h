@@ -16,8 +16,8 @@ class PerfOutput {
 
   Result<void> begin() const;
   Result<void> add(const perf::Row& row);
-  // `congestion_control`: as ProcessGroup's.
-  Result<void> finish(const perf::Totals& totals, const std::string& congestion_control) const;
+  // `group`: the one that was measured, still open.
+  Result<void> finish(const perf::Totals& totals, const runtime::ProcessGroup& group) const;
 
  private:
   const PerfPlan& plan_;

@@ -34,15 +34,15 @@ Result<ChunkGraph> check_chunk_graph(const Pattern& pattern, std::size_t graph_i
 
 Result<CheckedPattern> check(Pattern pattern) {
   if (auto ok = check_shape(pattern); !ok) return tl::unexpected(ok.error());
-  CheckedPattern checked;
-  checked.lowered_ = pattern;
+  CheckedPattern::Both both;
+  both.lowered = pattern;
   for (std::size_t graph = 0; graph < pattern.chunk_graphs.size(); ++graph) {
     auto lowered = check_chunk_graph(pattern, graph);
     if (!lowered) return tl::unexpected(lowered.error());
-    checked.lowered_.chunk_graphs[graph] = std::move(*lowered);
+    both.lowered.chunk_graphs[graph] = std::move(*lowered);
   }
-  checked.pattern_ = std::move(pattern);
-  return checked;
+  both.pattern = std::move(pattern);
+  return CheckedPattern(std::make_shared<const CheckedPattern::Both>(std::move(both)));
 }
 
 }  // namespace react::pattern

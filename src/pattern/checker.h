@@ -9,6 +9,9 @@
 // Cost: O(edges x blocks carried x ranks / 64).
 #pragma once
 
+#include <memory>
+#include <optional>
+
 #include "base/result.h"
 #include "pattern/pattern.h"
 
@@ -16,16 +19,35 @@ namespace react::pattern {
 
 // A pattern that has passed check(), with every edge's blocks made explicit in `lowered`.
 // Edge indices of `pattern` and `lowered` agree; an AllGather edge that carries nothing keeps an empty list.
+//
+// Immutable; copies share one value, since with hundreds of ranks a pattern takes tens of megabytes.
 class CheckedPattern {
  public:
-  const Pattern& pattern() const { return pattern_; }
-  const Pattern& lowered() const { return lowered_; }
+  const Pattern& pattern() const { return both_->pattern; }
+  const Pattern& lowered() const { return both_->lowered; }
 
  private:
   friend Result<CheckedPattern> check(Pattern);
-  CheckedPattern() = default;
-  Pattern pattern_;
-  Pattern lowered_;
+  friend class WeakCheckedPattern;
+  struct Both {
+    Pattern pattern, lowered;
+  };
+  explicit CheckedPattern(std::shared_ptr<const Both> both) : both_(std::move(both)) {}
+  std::shared_ptr<const Both> both_;
+};
+
+// Finds a checked pattern again for as long as somebody has a copy of it.
+class WeakCheckedPattern {
+ public:
+  WeakCheckedPattern() = default;
+  explicit WeakCheckedPattern(const CheckedPattern& checked) : both_(checked.both_) {}
+  std::optional<CheckedPattern> lock() const {
+    auto both = both_.lock();
+    return both ? std::optional(CheckedPattern(std::move(both))) : std::nullopt;
+  }
+
+ private:
+  std::weak_ptr<const CheckedPattern::Both> both_;
 };
 
 // The error names the rank, block and step that go wrong, in one line.

@@ -1,5 +1,5 @@
 // Every collective, type, operation, number of ranks and awkward count, over TCP and shared memory, against a plain
-// reference.
+// reference; and hundreds of ranks in one process.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "runtime/rank_threads.h"
 #include "runtime/reduction/reduction.h"
 #include "runtime/reduction/stored_number.h"
+#include "runtime/shm/thread_ranks.h"
 
 namespace react::runtime {
 namespace {
@@ -20,13 +21,13 @@ int bit(pattern::Rank rank, std::size_t element) {
 }
 
 // Ones and twos (booleans: both truth values): no sum, product or average of up to 13 of them overflows or rounds.
-// They repeat every two elements.
-Buffer input(ElementType type, pattern::Rank rank, std::size_t count) {
+// They repeat every two elements. From element `first` on.
+Buffer input(ElementType type, pattern::Rank rank, std::size_t count, std::size_t first = 0) {
   const std::size_t size = size_of(type);
   Buffer data(count * size);
   const int least = type == ElementType::kBool ? 0 : 1;
   for (std::size_t i = 0; i < std::min<std::size_t>(count, 2); ++i)
-    store_number({least + bit(rank, i)}, 1, type, data.data() + i * size);
+    store_number({least + bit(rank, first + i)}, 1, type, data.data() + i * size);
   for (std::size_t done = 2 * size; done < data.size(); done *= 2)
     std::copy_n(data.data(), std::min(done, data.size() - done), data.data() + done);
   return data;
@@ -116,9 +117,9 @@ void check_transfers(ProcessGroup& group, const Case& c) {
   const Buffer all = input(c.type, me, ranks * c.count);
   Buffer wanted, gathered;
   for (pattern::Rank rank = 0; rank < group.ranks(); ++rank) {
-    const Buffer sent = part_of(input(c.type, rank, ranks * c.count), me, part);
+    const Buffer sent = input(c.type, rank, c.count, static_cast<std::size_t>(me) * c.count);
     wanted.insert(wanted.end(), sent.begin(), sent.end());
-    const Buffer first = part_of(input(c.type, rank, ranks * c.count), 0, part);
+    const Buffer first = input(c.type, rank, c.count);
     gathered.insert(gathered.end(), first.begin(), first.end());
   }
   Buffer recv(all.size()), in_place = all, small(part);
@@ -131,7 +132,7 @@ void check_transfers(ProcessGroup& group, const Case& c) {
     EXPECT_EQ(recv, gathered);
   }
   ASSERT_TRUE(group.scatter(me == root ? all.data() : nullptr, small.data(), c.count, c.type, root));
-  EXPECT_EQ(small, part_of(input(c.type, root, ranks * c.count), me, part));
+  EXPECT_EQ(small, input(c.type, root, c.count, static_cast<std::size_t>(me) * c.count));
 }
 
 void check_uneven(ProcessGroup& group, ElementType type, ReduceOp op, std::size_t unit) {
@@ -184,7 +185,9 @@ class Collectives : public testing::TestWithParam<std::tuple<pattern::Rank, cons
   void run(const std::function<void(ProcessGroup&)>& body) {
     const auto& [ranks, transport] = GetParam();
     GroupOptions common;
-    common.transport = transport;
+    const bool threads = transport == std::string("threads");
+    common.transport = threads ? "shm" : transport;
+    if (threads) common.thread_ranks = std::make_shared<shm::ThreadRanks>();
     const auto checked = pattern::check(pattern::double_tree_allreduce(std::max(ranks, 2)));
     on_every_rank(ranks, common, free_address(), [&](const GroupOptions& options) {
       auto group = ProcessGroup::create(options, *checked);
@@ -255,11 +258,43 @@ TEST_P(Collectives, AwkwardLargeCounts) {
   });
 }
 
+std::vector<const char*> transports_and_threads() {
+  auto all = transports_here();
+  all.push_back("threads");
+  return all;
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, Collectives,
-                         testing::Combine(testing::Values(1, 2, 3, 5, 8, 13), testing::Values("tcp", "shm")),
+                         testing::Combine(testing::Values(1, 2, 3, 5, 8, 13),
+                                          testing::ValuesIn(transports_and_threads())),
                          [](const auto& tested) {
                            return std::to_string(std::get<0>(tested.param)) + "_" + std::get<1>(tested.param);
                          });
+
+// Nothing is left out but most of the roots and of the types and operations: what they have in common has been seen above.
+TEST(CollectivesOfManyRanks, AsThreadsOfOneProcess) {
+  GroupOptions common;
+  common.transport = "shm";
+  common.thread_ranks = std::make_shared<shm::ThreadRanks>();
+  common.timeout = std::chrono::minutes(10);
+  constexpr pattern::Rank kRanks = 512;
+  on_every_rank(kRanks, common, free_address(), [&](const GroupOptions& options) {
+    auto group = ProcessGroup::create(options);
+    ASSERT_TRUE(group) << group.error().message;
+    for (const std::size_t count : {0, 1, 7, kRanks - 1}) {
+      SCOPED_TRACE(count);
+      check_allreduce(**group, {ElementType::kInt32, ReduceOp::kSum, count});
+      check_allreduce(**group, {ElementType::kFloat32, ReduceOp::kAvg, count});
+      check_reduce(**group, {ElementType::kInt32, ReduceOp::kSum, count}, kRanks - 1);
+      check_reduce_scatter(**group, {ElementType::kInt16, ReduceOp::kSum, count});
+      check_allgather(**group, {ElementType::kUint8, ReduceOp::kSum, count});
+      check_broadcast(**group, {ElementType::kComplex128, ReduceOp::kSum, count}, kRanks / 3);
+      check_transfers(**group, {ElementType::kInt16, ReduceOp::kSum, count});
+      check_point_to_point(**group, count);
+    }
+    check_allreduce(**group, {ElementType::kInt32, ReduceOp::kSum, 100'003});
+  });
+}
 
 TEST(CollectivesOfOneRank, RefuseWhatMakesNoSense) {
   GroupOptions options;

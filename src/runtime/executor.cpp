@@ -40,7 +40,7 @@ Executor::Executor(Transport& transport, const Clock& clock, Rank rank, Rank ran
 
 Result<std::uint32_t> Executor::run(const EpochWork& work) {
   begin(work);
-  const auto outcome = run_until([this] { return units_left_ == 0; });
+  const auto outcome = run_until([this] { return units_left_ == 0 && transport_.handed_over(); });
   running_ = false;
   if (!outcome) return tl::unexpected(outcome.error());
   return agreed_;
@@ -189,7 +189,7 @@ Result<void> Executor::run_barrier(std::uint32_t number) {
     if (auto heard = run_until([&] { return expected.number >= number; }); !heard) return heard;
     barrier_agreed_ = std::min(barrier_agreed_, expected.prepared[number % 2]);
   }
-  return run_until([this] { return all_sent(); });
+  return run_until([this] { return all_sent() && transport_.handed_over(); });
 }
 
 }  // namespace react::runtime

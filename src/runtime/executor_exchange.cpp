@@ -45,7 +45,7 @@ Result<void> Executor::exchange(MessageKind kind, std::uint32_t epoch,
     if (send.bytes > 0) enqueue(state);
   }
   resume_links();
-  auto outcome = run_until([this] { return transfers_left_ == 0 && all_sent(); });
+  auto outcome = run_until([this] { return transfers_left_ == 0 && all_sent() && transport_.handed_over(); });
   exchanging_.reset();
   return outcome;
 }

@@ -177,6 +177,11 @@ std::string Group::congestion_control() const {
   return offered.empty() ? "" : offered.front();
 }
 
+MemoryUse Group::memory() const {
+  return {Bytes{static_cast<std::int64_t>(executor_.pool_bytes())},
+          Bytes{static_cast<std::int64_t>(scratch_.capacity())}, transport_->shared_memory()};
+}
+
 Result<void> Group::run_epoch(TunedCollective& tuned, std::byte* data, const Elements& elements) {
   ship_last_epoch();
   const std::int64_t epoch = tuned.epoch;

@@ -75,6 +75,7 @@ class Group final : public ProcessGroup {
   std::int64_t epochs() const override { return completed_; }
   std::uint32_t version() const override { return given_ ? given_->versions().version() : 0; }
   std::string congestion_control() const override;
+  MemoryUse memory() const override;
   pattern::Rank rank() const override { return options_.rank; }
   pattern::Rank ranks() const override { return options_.ranks; }
 

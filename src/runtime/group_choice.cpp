@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "pattern/generators.h"
+#include "runtime/generated_patterns.h"
 #include "runtime/group.h"
 
 namespace react::runtime {
@@ -33,20 +34,14 @@ Result<TunedCollective*> Group::choose(pattern::Collective collective, pattern::
     // The largest size that will be run with this choice.
     const std::size_t count =
         std::max<std::size_t>(1, (std::size_t{1} << log2_rounded_up(elements.count * bytes)) / bytes);
-    const auto workload_of = [&](const pattern::Pattern& lowered) {
-      const Layout layout(lowered, count, bytes, options_.slices);
-      return tuner::Workload{layout.message_size(), layout.slices(), transport_->lanes()};
-    };
-    algorithm =
-        tuner::choose_algorithm(collective, options_.ranks, root, *link_speed_, workload_of).algorithm;
+    algorithm = chosen_algorithm(
+        {collective, options_.ranks, root, *link_speed_, count, bytes, options_.slices, transport_->lanes()});
   }
   for (const auto& tuned : collectives_)
     if (tuned.get() != given_ && tuned->collective() == collective && tuned->root() == root &&
         tuned->algorithm() == algorithm)
       return tuned.get();
-  auto pattern = pattern::generate(collective, algorithm, options_.ranks, root);
-  if (!pattern) return tl::unexpected(pattern.error());
-  auto checked = pattern::check(std::move(*pattern));
+  const auto checked = generated_pattern(collective, algorithm, options_.ranks, root);
   if (!checked) return tl::unexpected(checked.error());
   return &add_collective(*checked, std::nullopt);
 }

@@ -225,7 +225,7 @@ TEST(GroupOptions, SharedMemoryAloneRefusesRanksThatItDoesNotReach) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, Group, testing::Values("tcp", "shm"),
+INSTANTIATE_TEST_SUITE_P(Over, Group, testing::ValuesIn(transports_here()),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -5,30 +5,35 @@
 #include <algorithm>
 
 #include "runtime/log.h"
+#include "runtime/messaging/messaging_transport.h"
+#include "runtime/messaging/plug_in.h"
 #include "runtime/shm/mixed_transport.h"
-#include "runtime/shm/neighbours.h"
 
 namespace react::runtime {
 namespace {
 
-// Of the memory that a rank shares; rings get smaller in groups in which it would be more.
-constexpr std::size_t kSharedBytesPerRank = std::size_t{256} << 20;
-constexpr std::size_t kSmallestUsefulRing = std::size_t{64} << 10;
+// Of the memory that all pairs of ranks on a host share; rings get smaller in groups in which it would be more.
+constexpr std::size_t kSharedBytesPerHost = std::size_t{4} << 30;
 
-std::size_t ring_bytes_for(std::size_t ranks, std::int32_t lanes) {
+std::size_t ring_bytes_for(const tcp::MeshOptions& mesh) {
+  const std::string own = mesh.addresses[static_cast<std::size_t>(mesh.rank)].host();
+  const auto here = static_cast<std::size_t>(
+      std::count_if(mesh.addresses.begin(), mesh.addresses.end(),
+                    [&](const SocketAddress& address) { return address.host() == own; }));
+  const std::size_t pairs = here * (here - 1) / 2;
   std::size_t bytes = shm::kRingBytes;
-  while (bytes > kSmallestUsefulRing && ranks * shm::segment_bytes(lanes, bytes) > kSharedBytesPerRank)
+  while (bytes > shm::kSmallestRing && pairs * shm::segment_bytes(mesh.lanes, bytes) > kSharedBytesPerHost)
     bytes /= 2;
   return bytes;
 }
 
-Result<shm::Neighbours> find_neighbours(const tcp::MeshOptions& mesh, FileDescriptor listener) {
+Result<shm::Neighbours> find_neighbours(const tcp::MeshOptions& mesh, shm::NeighbourListener listener) {
   shm::NeighbourOptions options;
   options.rank = mesh.rank;
   options.addresses = mesh.addresses;
   options.lanes = mesh.lanes;
   options.session = mesh.session;
-  options.ring_bytes = ring_bytes_for(mesh.addresses.size(), mesh.lanes);
+  options.ring_bytes = ring_bytes_for(mesh);
   options.deadline = mesh.deadline;
   return shm::meet_neighbours(options, std::move(listener));
 }
@@ -49,17 +54,27 @@ Result<TransportKind> transport_kind(std::string_view name) {
   if (name == "auto") return TransportKind::kAuto;
   if (name == "tcp") return TransportKind::kTcp;
   if (name == "shm") return TransportKind::kShm;
-  return invalid(fmt::format("transport must be \"auto\", \"tcp\" or \"shm\", not \"{}\"", name));
+  if (name == "ucx") return TransportKind::kUcx;
+  if (name == "mpi") return TransportKind::kMpi;
+  return invalid(
+      fmt::format("transport must be \"auto\", \"tcp\", \"shm\", \"ucx\" or \"mpi\", not \"{}\"", name));
 }
 
-Result<DataListeners> DataListeners::open(const SocketAddress& address, TransportKind kind) {
+Result<DataListeners> DataListeners::open(const SocketAddress& address, TransportKind kind,
+                                          std::shared_ptr<shm::ThreadRanks> threads) {
   auto tcp = listen_at(address);
   if (!tcp) return tl::unexpected(tcp.error());
   const auto listening = SocketAddress::local_of(tcp->get());
   if (!listening) return tl::unexpected(listening.error());
-  DataListeners listeners{*listening, std::move(*tcp), {}};
+  DataListeners listeners{*listening, std::move(*tcp), std::nullopt, nullptr};
   if (kind == TransportKind::kTcp) return listeners;
-  auto neighbours = shm::listen_for_neighbours(*listening);
+  if (kind == TransportKind::kUcx || kind == TransportKind::kMpi) {
+    auto library = messaging::load_library(kind == TransportKind::kUcx ? "ucx" : "mpi");
+    if (!library) return tl::unexpected(library.error());
+    listeners.library = std::move(*library);
+    return listeners;
+  }
+  auto neighbours = shm::listen_for_neighbours(*listening, std::move(threads));
   if (neighbours)
     listeners.neighbours = std::move(*neighbours);
   else if (kind == TransportKind::kShm)
@@ -71,9 +86,11 @@ Result<DataListeners> DataListeners::open(const SocketAddress& address, Transpor
 
 Result<std::unique_ptr<Transport>> open_transport(TransportOptions options, DataListeners listeners) {
   tcp::MeshOptions& mesh = options.mesh;
+  if (listeners.library)
+    return messaging::MessagingTransport::connect(mesh, std::move(listeners.tcp), *listeners.library);
   shm::Neighbours neighbours;
   if (listeners.neighbours) {
-    auto found = find_neighbours(mesh, std::move(listeners.neighbours));
+    auto found = find_neighbours(mesh, std::move(*listeners.neighbours));
     if (!found) return tl::unexpected(found.error());
     neighbours = std::move(*found);
   }

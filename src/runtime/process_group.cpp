@@ -56,7 +56,7 @@ Result<GroupParts> connect(const GroupOptions& options, const std::optional<patt
   if (!local) return tl::unexpected(local.error());
   TransportOptions wanted;
   wanted.kind = *transport_kind(options.transport);
-  auto listeners = DataListeners::open(*local, wanted.kind);
+  auto listeners = DataListeners::open(*local, wanted.kind, options.thread_ranks);
   if (!listeners) return tl::unexpected(listeners.error());
 
   MeetingOptions meeting_options;

@@ -24,6 +24,10 @@
 
 namespace react::runtime {
 
+namespace shm {
+class ThreadRanks;
+}
+
 // In the place of a send buffer: the input is in the receive buffer.
 inline constexpr const void* kInPlace = nullptr;
 
@@ -38,9 +42,13 @@ struct GroupOptions {
   std::string data_interface;
   std::string control_interface;
   Nanoseconds timeout = std::chrono::seconds(30);
-  // "auto": shared memory to the ranks on this host, TCP to the others; "tcp"; "shm": refuses ranks on other hosts. Each
-  // rank on a host shares 2 * lanes rings of 1 MiB (fewer bytes in large groups) with each other.
+  // "auto": shared memory to the ranks on this host, TCP to the others; "tcp"; "shm": refuses ranks on other hosts; "ucx" and
+  // "mpi": all ranks over that library, if its plug-in is there (docs/transports.md). Each rank on a host shares 2 * lanes
+  // rings of 1 MiB (fewer bytes in large groups) with each other.
   std::string transport = "auto";
+  // For ranks that are threads of one process: the same object for all of them (shm/thread_ranks.h). They then share memory
+  // without descriptors of their own, so that hundreds fit.
+  std::shared_ptr<shm::ThreadRanks> thread_ranks;
   std::int32_t slices = 0;  // pipelining units per chunk graph; 0: chosen by size; 1: store and forward
   std::int32_t lanes = 2;   // connections per pair of ranks; chunk graph c uses lane c mod lanes
   // Of the data connections over TCP. Empty: the system's, unless cubic or reno prove faster before the first collective.
@@ -52,6 +60,15 @@ struct GroupOptions {
   // Called once where the trace cannot be written on (a full disk), on the tuner's thread or as the group is destroyed;
   // the job goes on. Without it a warning is logged.
   std::function<void(const Error&)> on_trace_error;
+};
+
+// What a group has taken on this rank beyond the caller's buffers.
+struct MemoryUse {
+  Bytes slices;  // the pool for what arrives before its turn
+  Bytes
+      copies;  // of inputs that may not be written to: reduce(), reduce_scatter() and alltoall() as their comments say
+  Bytes
+      sharing;  // rings with the ranks of this host, in address space; what has not been touched costs nothing
 };
 
 class ProcessGroup {
@@ -132,6 +149,7 @@ class ProcessGroup {
 
   // What the data connections over TCP use now; empty: there are none.
   virtual std::string congestion_control() const = 0;
+  virtual MemoryUse memory() const = 0;       // not while an operation runs
   virtual std::int64_t epochs() const = 0;    // collectives completed (barriers, Send and Recv do not count)
   virtual std::uint32_t version() const = 0;  // that create()'s collective ran last; 0 without a pattern
   virtual pattern::Rank rank() const = 0;

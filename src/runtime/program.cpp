@@ -1,6 +1,7 @@
 #include "runtime/program.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "pattern/dependencies.h"
 
@@ -46,19 +47,18 @@ Program::Program(const pattern::CheckedPattern& checked, pattern::Rank rank) : c
     first_edge.push_back(edges);
     edges += static_cast<std::int32_t>(graph.edges.size());
   }
-  end_of_edge_.assign(static_cast<std::size_t>(edges), -1);
 
   for (std::size_t c = 0; c < lowered.chunk_graphs.size(); ++c) {
     const ChunkGraph& graph = lowered.chunk_graphs[c];
     for (std::size_t e = 0; e < graph.edges.size(); ++e) {
       const Edge& edge = graph.edges[e];
       if ((edge.src != rank && edge.dst != rank) || edge.blocks.empty()) continue;
-      const auto flat = static_cast<std::size_t>(first_edge[c]) + e;
-      end_of_edge_[flat] = static_cast<std::int32_t>(ends_.size());
+      const std::int32_t flat = first_edge[c] + static_cast<std::int32_t>(e);
+      own_edges_.push_back(flat);
       const bool receive = edge.dst == rank;
       ends_.push_back({receive ? edge.src : edge.dst, static_cast<std::int32_t>(c), edge.op, receive,
                        std::vector<EdgeEnd::Place>(edge.blocks.size())});
-      if (!receive) sends_.push_back(static_cast<std::int32_t>(flat));
+      if (!receive) sends_.push_back(flat);
     }
     const auto order = pattern::block_order(lowered, static_cast<std::int32_t>(c), rank);
     for (std::size_t b = 0; b < order.size(); ++b) {
@@ -72,9 +72,8 @@ Program::Program(const pattern::CheckedPattern& checked, pattern::Rank rank) : c
         const std::int32_t index =
             index_of(graph.edges[static_cast<std::size_t>(use.edge)].blocks, graph.blocks[b]);
         program.stages.back().messages.push_back({flat, index});
-        EdgeEnd& end = ends_[static_cast<std::size_t>(end_of_edge_[static_cast<std::size_t>(flat)])];
-        end.blocks[static_cast<std::size_t>(index)] = {static_cast<std::int32_t>(blocks_.size()),
-                                                       static_cast<std::int32_t>(program.stages.size()) - 1};
+        ends_[index_of(own_edges_, flat)].blocks[static_cast<std::size_t>(index)] = {
+            static_cast<std::int32_t>(blocks_.size()), static_cast<std::int32_t>(program.stages.size()) - 1};
       }
       blocks_.push_back(std::move(program));
     }
@@ -82,8 +81,11 @@ Program::Program(const pattern::CheckedPattern& checked, pattern::Rank rank) : c
 }
 
 const EdgeEnd* Program::edge(std::uint32_t flat_edge) const {
-  if (flat_edge >= end_of_edge_.size() || end_of_edge_[flat_edge] < 0) return nullptr;
-  return &ends_[static_cast<std::size_t>(end_of_edge_[flat_edge])];
+  const auto found =
+      std::lower_bound(own_edges_.begin(), own_edges_.end(), flat_edge,
+                       [](std::int32_t own, std::uint32_t wanted) { return std::cmp_less(own, wanted); });
+  if (found == own_edges_.end() || std::cmp_not_equal(*found, flat_edge)) return nullptr;
+  return &ends_[static_cast<std::size_t>(found - own_edges_.begin())];
 }
 
 Layout::Layout(const pattern::Pattern& pattern, std::size_t count, std::size_t element_bytes,

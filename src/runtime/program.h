@@ -53,7 +53,7 @@ class Program {
 
   const pattern::CheckedPattern& pattern() const { return checked_; }
   const std::vector<BlockProgram>& blocks() const { return blocks_; }
-  // Null where the edge does not touch this rank or does not exist.
+  // Null where the edge does not touch this rank or does not exist. Cost: O(log of the rank's edges).
   const EdgeEnd* edge(std::uint32_t flat_edge) const;
   // The edges that this rank sends, ascending.
   const std::vector<std::int32_t>& sends() const { return sends_; }
@@ -61,8 +61,8 @@ class Program {
  private:
   pattern::CheckedPattern checked_;
   std::vector<BlockProgram> blocks_;
-  std::vector<std::int32_t> end_of_edge_;  // flat edge -> index in ends_, or -1
-  std::vector<EdgeEnd> ends_;
+  std::vector<std::int32_t> own_edges_;  // flat numbers of those that touch this rank, ascending
+  std::vector<EdgeEnd> ends_;            // of own_edges_
   std::vector<std::int32_t> sends_;
 };
 

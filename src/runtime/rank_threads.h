@@ -1,4 +1,5 @@
 // For tests: the ranks of a group as threads of one process, on the loopback interface.
+// REACT_HAS_UCX, REACT_HAS_MPI: set by the build where their plug-ins were built.
 #pragma once
 
 #include <functional>
@@ -30,6 +31,18 @@ inline void on_every_rank(pattern::Rank ranks, GroupOptions common, const std::s
       body(options);
     });
   for (std::thread& thread : threads) thread.join();
+}
+
+// GroupOptions::transport's values that this build has, but for "auto".
+inline std::vector<const char*> transports_here() {
+  std::vector<const char*> here{"tcp", "shm"};
+#ifdef REACT_HAS_UCX
+  here.push_back("ucx");
+#endif
+#ifdef REACT_HAS_MPI
+  here.push_back("mpi");
+#endif
+  return here;
 }
 
 }  // namespace react::runtime

@@ -1,4 +1,5 @@
-// What transport.h promises, over every transport: TCP, shared memory, both mixed, the simulated network.
+// What transport.h promises, over every transport: TCP, shared memory between processes and between threads, both mixed, the
+// message libraries that are there, the simulated network.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 constexpr std::int32_t kLanes = 2;
 constexpr Nanoseconds kLong = std::chrono::seconds(20);
 
-enum class Over { kTcp, kShm, kMixed, kSimulated };
+// kThreads: shared memory, told that the ranks are threads; kSomeThreads: only some of them are.
+enum class Over { kTcp, kShm, kThreads, kSomeThreads, kMixed, kUcx, kMpi, kSimulated };
 
 using Body = std::function<void(Rank, std::span<Transport* const>)>;
 
@@ -24,17 +26,25 @@ class TransportContract : public testing::TestWithParam<Over> {
  protected:
   void run(Rank ranks, const Body& body) const {
     if (GetParam() == Over::kSimulated) return run_simulated(ranks, body);
-    // kMixed: one rank more, that only takes part in the opening, so that every rank has links of both kinds.
-    const Rank all = GetParam() == Over::kMixed ? ranks + 1 : ranks;
+    // One rank more, that only takes part in the opening, so that every rank has links of both kinds.
+    const bool both_kinds = GetParam() == Over::kMixed || GetParam() == Over::kSomeThreads;
+    const Rank all = both_kinds ? ranks + 1 : ranks;
     const auto kind = [&](Rank rank) {
       if (GetParam() == Over::kTcp) return TransportKind::kTcp;
-      if (GetParam() == Over::kShm) return TransportKind::kShm;
+      if (GetParam() == Over::kUcx) return TransportKind::kUcx;
+      if (GetParam() == Over::kMpi) return TransportKind::kMpi;
+      if (GetParam() != Over::kMixed) return TransportKind::kShm;
       return rank >= 2 ? TransportKind::kTcp : TransportKind::kAuto;
+    };
+    const auto threads = std::make_shared<shm::ThreadRanks>();
+    const auto threads_of = [&](Rank rank) {
+      return GetParam() == Over::kThreads || (GetParam() == Over::kSomeThreads && rank < 2) ? threads
+                                                                                            : nullptr;
     };
     std::vector<DataListeners> listeners;
     std::vector<SocketAddress> addresses;
     for (Rank rank = 0; rank < all; ++rank) {
-      auto opened = DataListeners::open(*SocketAddress::parse("127.0.0.1:0"), kind(rank));
+      auto opened = DataListeners::open(*SocketAddress::parse("127.0.0.1:0"), kind(rank), threads_of(rank));
       ASSERT_TRUE(opened) << opened.error().message;
       addresses.push_back(opened->address);
       listeners.push_back(std::move(*opened));
@@ -322,17 +332,35 @@ std::string name_of_case(const testing::TestParamInfo<Over>& test) {
       return "Tcp";
     case Over::kShm:
       return "Shm";
+    case Over::kThreads:
+      return "Threads";
+    case Over::kSomeThreads:
+      return "SomeThreads";
     case Over::kMixed:
       return "Mixed";
+    case Over::kUcx:
+      return "Ucx";
+    case Over::kMpi:
+      return "Mpi";
     case Over::kSimulated:
       return "Simulated";
   }
   return "";
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, TransportContract,
-                         testing::Values(Over::kTcp, Over::kShm, Over::kMixed, Over::kSimulated),
-                         name_of_case);
+std::vector<Over> transports_here() {
+  std::vector<Over> here{Over::kTcp,         Over::kShm,   Over::kThreads,
+                         Over::kSomeThreads, Over::kMixed, Over::kSimulated};
+#ifdef REACT_HAS_UCX
+  here.push_back(Over::kUcx);
+#endif
+#ifdef REACT_HAS_MPI
+  here.push_back(Over::kMpi);
+#endif
+  return here;
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, TransportContract, testing::ValuesIn(transports_here()), name_of_case);
 
 }  // namespace
 }  // namespace react::runtime

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <thread>
+#include <utility>
 
 #include "base/check.h"
 
@@ -36,42 +37,55 @@ Result<std::unique_ptr<MixedTransport>> MixedTransport::create(Rank rank, std::i
                                                                Neighbours neighbours,
                                                                std::unique_ptr<tcp::TcpTransport> others) {
   std::unique_ptr<MixedTransport> transport(
-      new MixedTransport(lanes, std::move(neighbours.doorbell), std::move(others)));
+      new MixedTransport(rank, lanes, std::move(neighbours.seat), std::move(others)));
   transport->by_rank_.resize(addresses.size());
   for (Neighbour& neighbour : neighbours.list) {
     const std::string address = addresses.at(static_cast<std::size_t>(neighbour.rank)).to_string();
-    transport->add_peer(rank, std::move(neighbour), address);
+    transport->add_peer(std::move(neighbour), address);
   }
   transport->spins_ = transport->peers_.size() + 1 < std::thread::hardware_concurrency();
   if (auto watched = transport->watch_all(); !watched) return tl::unexpected(watched.error());
   return transport;
 }
 
-MixedTransport::MixedTransport(std::int32_t lanes, FileDescriptor doorbell,
+MixedTransport::MixedTransport(Rank rank, std::int32_t lanes, std::shared_ptr<Seat> seat,
                                std::unique_ptr<tcp::TcpTransport> others)
-    : lanes_(lanes), doorbell_(std::move(doorbell)), others_(std::move(others)) {}
+    : rank_(rank), lanes_(lanes), seat_(std::move(seat)), others_(std::move(others)) {}
 
-void MixedTransport::add_peer(Rank own, Neighbour neighbour, const std::string& address) {
+// Processes learn it from the channel's end.
+MixedTransport::~MixedTransport() {
+  for (const auto& peer : peers_)
+    if (peer->neighbour.seat) peer->neighbour.seat->leave(rank_);
+}
+
+void MixedTransport::add_peer(Neighbour neighbour, const std::string& address) {
   auto peer = std::make_unique<Peer>();
   peer->neighbour = std::move(neighbour);
-  peer->own_end = own < peer->neighbour.rank ? End::kLower : End::kHigher;
+  peer->own_end = rank_ < peer->neighbour.rank ? End::kLower : End::kHigher;
   const End their_end = other(peer->own_end);
   const Segment& segment = peer->neighbour.segment;
-  const Doorbell bell{&segment.asleep(their_end), peer->neighbour.doorbell.get()};
-  const std::string text = fmt::format("{} (process {}, shared memory)", address, peer->neighbour.process);
+  Seat* seat = peer->neighbour.seat.get();
+  const Doorbell bell = seat != nullptr
+                            ? seat->doorbell_of(rank_)
+                            : Doorbell{&segment.asleep(their_end), peer->neighbour.doorbell.get()};
+  const std::string where =
+      seat != nullptr ? "a thread of this process" : fmt::format("process {}", peer->neighbour.process);
+  const std::string text = fmt::format("{} ({}, shared memory)", address, where);
   for (std::int32_t lane = 0; lane < lanes_; ++lane)
-    peer->links.emplace_back(segment.ring(their_end, lane), segment.ring(peer->own_end, lane), bell, text);
+    peer->links.emplace_back(segment.ring(their_end, lane), segment.ring(peer->own_end, lane), bell,
+                             blocked_links_, text);
   by_rank_[static_cast<std::size_t>(peer->neighbour.rank)] = peer.get();
+  if (seat == nullptr) processes_.push_back(peer.get());
   peers_.push_back(std::move(peer));
 }
 
 Result<void> MixedTransport::watch_all() {
   if (auto opened = poll_.open(); !opened) return opened;
-  if (auto watched = poll_.add(doorbell_.get(), EPOLLIN, kDoorbellTag); !watched) return watched;
+  if (auto watched = poll_.add(seat_->doorbell(), EPOLLIN, kDoorbellTag); !watched) return watched;
   if (others_)
     if (auto watched = poll_.add(others_->descriptor(), EPOLLIN, kOthersTag); !watched) return watched;
-  for (std::size_t i = 0; i < peers_.size(); ++i) {
-    auto watched = poll_.add(peers_[i]->neighbour.channel.get(), EPOLLIN, static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    auto watched = poll_.add(processes_[i]->neighbour.channel.get(), EPOLLIN, static_cast<std::uint32_t>(i));
     if (!watched) return watched;
   }
   return {};
@@ -114,17 +128,29 @@ Result<void> MixedTransport::look_for_a_while(Nanoseconds limit, std::vector<Lin
 
 bool MixedTransport::look(std::vector<LinkEvent>& events) {
   const std::size_t before = events.size();
-  for (const auto& peer : peers_)
-    for (std::int32_t lane = 0; lane < lanes_; ++lane) {
-      const ShmLink::News news = peer->links[static_cast<std::size_t>(lane)].news();
-      if (news.readable || news.writable)
-        events.push_back({peer->neighbour.rank * lanes_ + lane, news.readable, news.writable});
-    }
+  for (Peer* peer : processes_) look_at(*peer, events);
+  changed_.clear();
+  seat_->take_changed(changed_);
+  for (const Rank rank : changed_) {
+    Peer& peer = *by_rank_.at(static_cast<std::size_t>(rank));
+    if (seat_->has_left(rank) && !std::exchange(peer.left, true))
+      for (ShmLink& link : peer.links) link.peer_closed();
+    look_at(peer, events);
+  }
   return events.size() > before;
 }
 
+void MixedTransport::look_at(Peer& peer, std::vector<LinkEvent>& events) {
+  for (std::int32_t lane = 0; lane < lanes_; ++lane) {
+    const ShmLink::News news = peer.links[static_cast<std::size_t>(lane)].news();
+    if (news.readable || news.writable)
+      events.push_back({peer.neighbour.rank * lanes_ + lane, news.readable, news.writable});
+  }
+}
+
 void MixedTransport::say_asleep() {
-  for (const auto& peer : peers_) {
+  seat_->asleep().store(kForData | (blocked_links_ > 0 ? kForRoom : 0));
+  for (Peer* peer : processes_) {
     const bool wants_room = std::any_of(peer->links.begin(), peer->links.end(),
                                         [](const ShmLink& link) { return link.wants_room(); });
     peer->neighbour.segment.asleep(peer->own_end).store(kForData | (wants_room ? kForRoom : 0));
@@ -132,7 +158,8 @@ void MixedTransport::say_asleep() {
 }
 
 void MixedTransport::say_awake() {
-  for (const auto& peer : peers_) peer->neighbour.segment.asleep(peer->own_end).store(0);
+  seat_->asleep().store(0);
+  for (Peer* peer : processes_) peer->neighbour.segment.asleep(peer->own_end).store(0);
 }
 
 Result<void> MixedTransport::poll(Nanoseconds limit, std::vector<LinkEvent>& events) {
@@ -145,11 +172,11 @@ Result<void> MixedTransport::poll(Nanoseconds limit, std::vector<LinkEvent>& eve
       rung_ = true;
       woken_.store(false, std::memory_order_relaxed);
       std::uint64_t rung;
-      [[maybe_unused]] const auto drained = ::read(doorbell_.get(), &rung, sizeof rung);
+      [[maybe_unused]] const auto drained = ::read(seat_->doorbell(), &rung, sizeof rung);
     } else if (tag == kOthersTag) {
       if (auto waited = others_->wait(Nanoseconds(0), events); !waited) return waited;
     } else {
-      hear_channel(*peers_[tag]);
+      hear_channel(*processes_[tag]);
     }
   }
   if (!ready->empty()) look(events);
@@ -167,7 +194,7 @@ void MixedTransport::hear_channel(Peer& peer) {
 
 void MixedTransport::wake() {
   woken_.store(true, std::memory_order_relaxed);
-  ring(doorbell_.get());
+  ring(seat_->doorbell());
 }
 
 std::vector<std::string> MixedTransport::congestion_controls() const {
@@ -176,6 +203,13 @@ std::vector<std::string> MixedTransport::congestion_controls() const {
 
 Result<void> MixedTransport::use_congestion_control(const std::string& name) {
   return others_ ? others_->use_congestion_control(name) : Result<void>();
+}
+
+// A pair's memory counts half for each of the two.
+Bytes MixedTransport::shared_memory() const {
+  std::size_t bytes = 0;
+  for (const auto& peer : peers_) bytes += peer->neighbour.segment.bytes();
+  return Bytes{static_cast<std::int64_t>(bytes / 2)};
 }
 
 }  // namespace react::runtime::shm

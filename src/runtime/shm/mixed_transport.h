@@ -1,6 +1,7 @@
 // Links to all ranks of a group: over shared memory to those on this host, over TCP to the others.
 //
-// Waiting: one epoll for the doorbell, the channels that tell of a neighbour's death, and the TCP links. A rank that has
+// Waiting: one epoll for the doorbell, the channels that tell of a neighbour's death, and the TCP links. Of ranks that are threads
+// of this process, only those whose rings have changed are looked at. A rank that has
 // nothing to do first looks again for some microseconds; where the host has no core to spare for each rank of the group it yields
 // between two looks, or it would hold up the very ranks it waits for. Then it says that it sleeps, looks once more, and
 // sleeps.
@@ -29,6 +30,7 @@ class MixedTransport final : public Transport {
                                                         const std::vector<SocketAddress>& addresses,
                                                         Neighbours neighbours,
                                                         std::unique_ptr<tcp::TcpTransport> others);
+  ~MixedTransport() override;
 
   std::int32_t lanes() const override { return lanes_; }
   Link& link(Rank peer, std::int32_t lane) override;
@@ -36,30 +38,38 @@ class MixedTransport final : public Transport {
   void wake() override;
   std::vector<std::string> congestion_controls() const override;
   Result<void> use_congestion_control(const std::string& name) override;
+  Bytes shared_memory() const override;
 
  private:
   struct Peer {
     Neighbour neighbour;
     End own_end = End::kLower;
     std::vector<ShmLink> links;  // by lane
+    bool left = false;           // a thread that has closed its links
   };
 
-  MixedTransport(std::int32_t lanes, FileDescriptor doorbell, std::unique_ptr<tcp::TcpTransport> others);
-  void add_peer(Rank own, Neighbour neighbour, const std::string& address);
+  MixedTransport(Rank rank, std::int32_t lanes, std::shared_ptr<Seat> seat,
+                 std::unique_ptr<tcp::TcpTransport> others);
+  void add_peer(Neighbour neighbour, const std::string& address);
   Result<void> watch_all();
   // Appends what the rings have become; whether there was anything.
   bool look(std::vector<LinkEvent>& events);
+  void look_at(Peer& peer, std::vector<LinkEvent>& events);
   Result<void> look_for_a_while(Nanoseconds limit, std::vector<LinkEvent>& events);
   void say_asleep();
   void say_awake();
   Result<void> poll(Nanoseconds limit, std::vector<LinkEvent>& events);
   void hear_channel(Peer& peer);
 
-  std::int32_t lanes_;
-  FileDescriptor doorbell_;
+  const Rank rank_;
+  const std::int32_t lanes_;
+  const std::shared_ptr<Seat> seat_;
   std::unique_ptr<tcp::TcpTransport> others_;
   std::vector<std::unique_ptr<Peer>> peers_;  // the neighbours
+  std::vector<Peer*> processes_;              // those that are not threads of this process
+  std::vector<Rank> changed_;                 // of the threads: those that have rung
   std::vector<Peer*> by_rank_;                // null: over TCP, or the own rank
+  int blocked_links_ = 0;                     // to neighbours
   EventPoll poll_;
   bool spins_ = false;
   LookAgain look_again_;

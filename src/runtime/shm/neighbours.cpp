@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -22,16 +21,20 @@ tl::unexpected<Error> system_failure(const char* call) {
 
 class Meeting {
  public:
-  Meeting(const NeighbourOptions& options, FileDescriptor listener)
+  Meeting(const NeighbourOptions& options, NeighbourListener listener)
       : options_(options), listener_(std::move(listener)) {}
 
   Result<Neighbours> run() {
-    neighbours_.doorbell = FileDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!neighbours_.doorbell) return system_failure("eventfd");
+    neighbours_.seat = listener_.seat;
     const auto ranks = static_cast<Rank>(options_.addresses.size());
-    for (Rank peer = 0; peer < ranks; ++peer)
-      if (peer != options_.rank)
-        if (auto greeted = greet(peer); !greeted) return tl::unexpected(greeted.error());
+    if (listener_.threads)
+      if (auto opened = open_seat(ranks); !opened) return tl::unexpected(opened.error());
+    for (Rank peer = 0; peer < ranks; ++peer) {
+      if (peer == options_.rank) continue;
+      auto seat = listener_.threads ? listener_.threads->seat_of(address(peer)) : nullptr;
+      if (auto met = seat ? share_with(peer, std::move(seat)) : greet(peer); !met)
+        return tl::unexpected(met.error());
+    }
     while (missing() != nullptr)
       if (auto heard = hear_some(); !heard) return tl::unexpected(heard.error());
     return std::move(neighbours_);
@@ -48,6 +51,29 @@ class Meeting {
                 peer);
   }
 
+  // The segments of ranks that turn out to be no threads of this process are never touched and so cost nothing.
+  Result<void> open_seat(Rank ranks) {
+    auto pairs =
+        Segment::create_many(static_cast<std::size_t>(options_.rank), options_.lanes, options_.ring_bytes);
+    if (!pairs) return tl::unexpected(pairs.error());
+    listener_.seat->open(ranks, std::move(*pairs));
+    return {};
+  }
+
+  Result<void> share_with(Rank peer, std::shared_ptr<Seat> seat) {
+    if (!seat->await_open(options_.deadline)) return failure(peer, "it did not come within the time-out");
+    Neighbour neighbour;
+    neighbour.rank = peer;
+    neighbour.segment =
+        options_.rank > peer ? listener_.seat->pair_with(peer) : seat->pair_with(options_.rank);
+    if (neighbour.segment.lanes() != options_.lanes)
+      return failure(
+          peer, fmt::format("it has {} lanes, this rank has {}", neighbour.segment.lanes(), options_.lanes));
+    neighbour.seat = std::move(seat);
+    neighbours_.list.push_back(std::move(neighbour));
+    return {};
+  }
+
   // Finds out whether the peer is a neighbour; if so, lists it and sends it what is its.
   Result<void> greet(Rank peer) {
     auto socket = connect_to_abstract_socket(address(peer), options_.deadline);
@@ -62,7 +88,7 @@ class Meeting {
     greeting.session = options_.session;
     greeting.lanes = options_.lanes;
     greeting.ring_bytes = options_.ring_bytes;
-    std::vector<int> descriptors{neighbours_.doorbell.get()};
+    std::vector<int> descriptors{neighbours_.seat->doorbell()};
     if (options_.rank > peer) {
       auto segment = Segment::create(options_.lanes, options_.ring_bytes);
       if (!segment) return tl::unexpected(segment.error());
@@ -78,13 +104,14 @@ class Meeting {
   }
 
   const Neighbour* missing() const {
-    const auto found = std::find_if(neighbours_.list.begin(), neighbours_.list.end(),
-                                    [](const Neighbour& neighbour) { return !neighbour.doorbell; });
+    const auto found =
+        std::find_if(neighbours_.list.begin(), neighbours_.list.end(),
+                     [](const Neighbour& neighbour) { return !neighbour.seat && !neighbour.doorbell; });
     return found == neighbours_.list.end() ? nullptr : &*found;
   }
 
   Result<void> hear_some() {
-    std::vector<pollfd> waiting{{listener_.get(), POLLIN, 0}};
+    std::vector<pollfd> waiting{{listener_.socket.get(), POLLIN, 0}};
     for (const FileDescriptor& newcomer : newcomers_) waiting.push_back({newcomer.get(), POLLIN, 0});
     const int ready = poll(waiting.data(), waiting.size(), poll_milliseconds(options_.deadline));
     if (ready < 0 && errno != EINTR) return system_failure("poll");
@@ -96,7 +123,7 @@ class Meeting {
       if (auto heard = hear(std::move(newcomer)); !heard) return heard;
     }
     if (waiting[0].revents == 0) return {};
-    FileDescriptor newcomer(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    FileDescriptor newcomer(accept4(listener_.socket.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!newcomer || !process_of_same_user(newcomer.get())) return {};
     if (newcomers_.size() == kMaxStrangers) newcomers_.erase(newcomers_.begin());
     newcomers_.push_back(std::move(newcomer));
@@ -109,7 +136,7 @@ class Meeting {
     const Greeting& greeting = received->greeting;
     const auto found = std::find_if(neighbours_.list.begin(), neighbours_.list.end(),
                                     [&](const Neighbour& known) { return known.rank == greeting.rank; });
-    if (found == neighbours_.list.end() || found->doorbell) return {};
+    if (found == neighbours_.list.end() || found->seat || found->doorbell) return {};
     const bool shares = found->rank > options_.rank;
     if (received->descriptors.size() != (shares ? 2u : 1u))
       return failure(found->rank, "its descriptors did not arrive; is the limit of open files reached?");
@@ -127,18 +154,24 @@ class Meeting {
   }
 
   const NeighbourOptions& options_;
-  FileDescriptor listener_;
+  NeighbourListener listener_;
   Neighbours neighbours_;
   std::vector<FileDescriptor> newcomers_;
 };
 
 }  // namespace
 
-Result<FileDescriptor> listen_for_neighbours(const SocketAddress& data_address) {
-  return listen_on_abstract_socket(data_address);
+Result<NeighbourListener> listen_for_neighbours(const SocketAddress& data_address,
+                                                std::shared_ptr<ThreadRanks> threads) {
+  auto socket = listen_on_abstract_socket(data_address);
+  if (!socket) return tl::unexpected(socket.error());
+  // A rank that is no thread among others has a seat of which nobody else knows.
+  auto seat = (threads ? threads : std::make_shared<ThreadRanks>())->take_seat(data_address);
+  if (!seat) return tl::unexpected(seat.error());
+  return NeighbourListener{std::move(*socket), std::move(*seat), std::move(threads)};
 }
 
-Result<Neighbours> meet_neighbours(const NeighbourOptions& options, FileDescriptor listener) {
+Result<Neighbours> meet_neighbours(const NeighbourOptions& options, NeighbourListener listener) {
   return Meeting(options, std::move(listener)).run();
 }
 

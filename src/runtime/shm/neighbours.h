@@ -5,7 +5,8 @@
 // a neighbour, any other is not. Nothing is guessed from host names. Since all listen before they meet (rendezvous.h), both
 // ranks of a pair come to the same answer.
 //
-// Each rank greets each neighbour once, with the group's session and its doorbell; the higher rank of a pair sends the memory too, and
+// Ranks that are threads of this process know each other by their seats (thread_ranks.h) and need no greeting. Among the others
+// each rank greets each neighbour once, with the group's session and its doorbell; the higher rank of a pair sends the memory too, and
 // its connection stays open: its end tells of the peer's death. Who runs as another user, or does not know the session,
 // is turned away.
 //
@@ -14,10 +15,12 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <vector>
 
 #include "runtime/file_descriptor.h"
 #include "runtime/shm/segment.h"
+#include "runtime/shm/thread_ranks.h"
 #include "runtime/socket_address.h"
 #include "runtime/timed_socket.h"
 #include "runtime/transport.h"
@@ -35,21 +38,31 @@ struct NeighbourOptions {
 
 struct Neighbour {
   Rank rank = 0;
+  Segment segment;
+  std::shared_ptr<Seat> seat;  // the peer's, if it is a thread of this process
+  // Otherwise:
   FileDescriptor channel;   // nothing is sent on it any more; ends when the peer does
   FileDescriptor doorbell;  // the peer's eventfd
-  Segment segment;
   pid_t process = 0;
 };
 
 struct Neighbours {
-  FileDescriptor doorbell;      // this rank's eventfd
+  std::shared_ptr<Seat> seat;   // this rank's, with its doorbell
   std::vector<Neighbour> list;  // by rank
 };
 
+// What a rank has open before the meeting.
+struct NeighbourListener {
+  FileDescriptor socket;
+  std::shared_ptr<Seat> seat;
+  std::shared_ptr<ThreadRanks> threads;  // null: this rank is no thread among others
+};
+
 // To be called before the meeting. `data_address`: with its port, as told to the other ranks.
-Result<FileDescriptor> listen_for_neighbours(const SocketAddress& data_address);
+Result<NeighbourListener> listen_for_neighbours(const SocketAddress& data_address,
+                                                std::shared_ptr<ThreadRanks> threads = nullptr);
 
 // The error names the rank that is on this host but did not share its memory.
-Result<Neighbours> meet_neighbours(const NeighbourOptions& options, FileDescriptor listener);
+Result<Neighbours> meet_neighbours(const NeighbourOptions& options, NeighbourListener listener);
 
 }  // namespace react::runtime::shm

@@ -39,30 +39,16 @@ std::size_t segment_bytes(std::int32_t lanes, std::size_t ring_bytes) {
   return control_bytes(lanes) + 2 * static_cast<std::size_t>(lanes) * ring_bytes;
 }
 
-Segment::~Segment() {
-  if (memory_ != nullptr) munmap(memory_, segment_bytes(lanes_, ring_bytes_));
-}
-
-Segment::Segment(Segment&& other) noexcept { *this = std::move(other); }
-
-Segment& Segment::operator=(Segment&& other) noexcept {
-  std::swap(file_, other.file_);
-  std::swap(memory_, other.memory_);
-  std::swap(lanes_, other.lanes_);
-  std::swap(ring_bytes_, other.ring_bytes_);
-  return *this;
-}
-
 Result<Segment> Segment::create(std::int32_t lanes, std::size_t ring_bytes) {
   const std::size_t bytes = segment_bytes(lanes, ring_bytes);
-  Segment segment;
-  segment.file_ = FileDescriptor(memfd_create("react-links", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!segment.file_) return system_failure("memfd_create", bytes);
-  if (ftruncate(segment.file_.get(), static_cast<off_t>(bytes)) != 0)
-    return system_failure("ftruncate", bytes);
-  if (fcntl(segment.file_.get(), F_ADD_SEALS, kSeals | F_SEAL_SEAL) != 0)
-    return system_failure("sealing", bytes);
-  if (auto mapped = segment.map(lanes, ring_bytes); !mapped) return tl::unexpected(mapped.error());
+  auto file = std::make_shared<FileDescriptor>(memfd_create("react-links", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!*file) return system_failure("memfd_create", bytes);
+  if (ftruncate(file->get(), static_cast<off_t>(bytes)) != 0) return system_failure("ftruncate", bytes);
+  if (fcntl(file->get(), F_ADD_SEALS, kSeals | F_SEAL_SEAL) != 0) return system_failure("sealing", bytes);
+  auto memory = map(file->get(), bytes);
+  if (!memory) return tl::unexpected(memory.error());
+  Segment segment(std::move(*memory), lanes, ring_bytes);
+  segment.file_ = std::move(file);
   return segment;
 }
 
@@ -77,31 +63,41 @@ Result<Segment> Segment::open(FileDescriptor file, std::int32_t lanes, std::size
   const std::size_t bytes = segment_bytes(lanes, ring_bytes);
   if (status.st_size != static_cast<off_t>(bytes))
     return invalid(fmt::format("a file of {} bytes, which must have {}", status.st_size, bytes));
-  Segment segment;
-  segment.file_ = std::move(file);
-  if (auto mapped = segment.map(lanes, ring_bytes); !mapped) return tl::unexpected(mapped.error());
-  segment.close_file();
-  return segment;
+  auto memory = map(file.get(), bytes);
+  if (!memory) return tl::unexpected(memory.error());
+  return Segment(std::move(*memory), lanes, ring_bytes);
 }
 
-Result<void> Segment::map(std::int32_t lanes, std::size_t ring_bytes) {
+Result<std::vector<Segment>> Segment::create_many(std::size_t count, std::int32_t lanes,
+                                                  std::size_t ring_bytes) {
+  std::vector<Segment> segments;
+  if (count == 0) return segments;
   const std::size_t bytes = segment_bytes(lanes, ring_bytes);
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  auto memory = map(-1, count * bytes);
+  if (!memory) return tl::unexpected(memory.error());
+  for (std::size_t i = 0; i < count; ++i) {
+    std::shared_ptr<std::byte> part(*memory, memory->get() + i * bytes);
+    segments.push_back(Segment(std::move(part), lanes, ring_bytes));
+  }
+  return segments;
+}
+
+Result<std::shared_ptr<std::byte>> Segment::map(int file, std::size_t bytes) {
+  const int flags = file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
   if (memory == MAP_FAILED) return system_failure("mmap", bytes);
-  memory_ = static_cast<std::byte*>(memory);
-  lanes_ = lanes;
-  ring_bytes_ = ring_bytes;
-  return {};
+  return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
+                                    [bytes](std::byte* mapped) { munmap(mapped, bytes); });
 }
 
 Ring Segment::ring(End writer, std::int32_t lane) const {
   const auto index = static_cast<std::size_t>(lane) * 2 + static_cast<std::size_t>(writer);
-  auto* controls = reinterpret_cast<RingControl*>(memory_ + 2 * sizeof(Flag));
-  return {controls + index, memory_ + control_bytes(lanes_) + index * ring_bytes_, ring_bytes_};
+  auto* controls = reinterpret_cast<RingControl*>(memory_.get() + 2 * sizeof(Flag));
+  return {controls + index, memory_.get() + control_bytes(lanes_) + index * ring_bytes_, ring_bytes_};
 }
 
 std::atomic<std::uint32_t>& Segment::asleep(End end) const {
-  return reinterpret_cast<Flag*>(memory_)[static_cast<std::size_t>(end)].asleep;
+  return reinterpret_cast<Flag*>(memory_.get())[static_cast<std::size_t>(end)].asleep;
 }
 
 }  // namespace react::runtime::shm

@@ -14,8 +14,19 @@ tl::unexpected<Error> closed() { return fail(ErrorCode::kPeerFailed, "connection
 
 }  // namespace
 
-ShmLink::ShmLink(const Ring& in, const Ring& out, const Doorbell& bell, std::string peer_address)
-    : in_(in), out_(out), bell_(bell), peer_address_(std::move(peer_address)), opened_(steady_now()) {}
+ShmLink::ShmLink(const Ring& in, const Ring& out, const Doorbell& bell, int& blocked_links,
+                 std::string peer_address)
+    : in_(in),
+      out_(out),
+      bell_(bell),
+      blocked_links_(&blocked_links),
+      peer_address_(std::move(peer_address)),
+      opened_(steady_now()) {}
+
+void ShmLink::set_blocked(bool blocked) {
+  *blocked_links_ += static_cast<int>(blocked) - static_cast<int>(blocked_);
+  blocked_ = blocked;
+}
 
 Result<std::size_t> ShmLink::write(std::span<const std::byte> header, std::span<const std::byte> payload,
                                    Timing) {
@@ -23,7 +34,7 @@ Result<std::size_t> ShmLink::write(std::span<const std::byte> header, std::span<
   const auto room = out_.room();
   if (!room) return room;
   if (*room == 0) {
-    blocked_ = true;
+    set_blocked(true);
     return std::size_t{0};
   }
   const TimePoint start = steady_now();
@@ -105,7 +116,7 @@ ShmLink::News ShmLink::news() {
   if (blocked_) {
     const auto room = out_.room();
     news.writable = !room || *room >= out_.capacity() / 2 || closed_;
-    blocked_ = !news.writable;
+    set_blocked(!news.writable);
   }
   return news;
 }
@@ -113,7 +124,7 @@ ShmLink::News ShmLink::news() {
 void ShmLink::peer_closed() {
   closed_ = true;
   readable_said_ = false;
-  blocked_ = true;
+  set_blocked(true);
 }
 
 }  // namespace react::runtime::shm

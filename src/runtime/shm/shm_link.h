@@ -17,8 +17,10 @@ namespace react::runtime::shm {
 
 class ShmLink final : public Link {
  public:
-  // `bell`: the peer's. The memory behind it and the rings outlives the link.
-  ShmLink(const Ring& in, const Ring& out, const Doorbell& bell, std::string peer_address);
+  // `bell`: the peer's. `blocked_links`: how many links of the rank want room. The memory behind all of them outlives the
+  // link.
+  ShmLink(const Ring& in, const Ring& out, const Doorbell& bell, int& blocked_links,
+          std::string peer_address);
 
   Result<std::size_t> write(std::span<const std::byte> header, std::span<const std::byte> payload,
                             Timing timing) override;
@@ -42,10 +44,12 @@ class ShmLink final : public Link {
  private:
   template <class T>
   Result<T> nothing_ready();
+  void set_blocked(bool blocked);
 
   RingReader in_;
   RingWriter out_;
   Doorbell bell_;
+  int* blocked_links_;
   std::string peer_address_;
   bool closed_ = false;
   bool readable_said_ = false;  // since a read would have blocked
