@@ -184,7 +184,8 @@ TEST_P(Group, BarriersHoldEveryoneBack) {
   run_world({pattern::double_tree_allreduce(5), {}}, [&](ProcessGroup& group) {
     for (int round = 1; round <= 50; ++round) {
       ++arrived;
-      ASSERT_TRUE(group.barrier());
+      const auto outcome = group.barrier();
+      ASSERT_TRUE(outcome) << outcome.error().message;
       EXPECT_GE(arrived, 5 * round);
     }
   });

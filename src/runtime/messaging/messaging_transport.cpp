@@ -144,8 +144,7 @@ Result<void> MessagingTransport::introduce(Deadline deadline) {
                   fmt::format("{} did not connect to rank {} within the time-out", port_->name(), peer),
                   peer);
     }
-    std::vector<LinkEvent> none;
-    if (auto slept = sleep(kAskAgain, none); !slept) return slept;
+    if (auto slept = sleep(kAskAgain); !slept) return slept;
     if (auto moved = progress(); !moved) return moved;
     for (std::size_t peer = 0; peer < channels_.size(); ++peer)
       if (static_cast<Rank>(peer) != rank_ && !channels_[peer] &&
@@ -192,7 +191,12 @@ Result<void> MessagingTransport::wait(Nanoseconds limit, std::vector<LinkEvent>&
     return moved;
   };
   if (auto advanced = advance(); !advanced) return advanced;
-  if (anything()) return ++looks_since_poll_ < kLooksPerPoll ? Result<void>() : sleep(Nanoseconds(0), events);
+  if (anything()) {
+    if (++looks_since_poll_ < kLooksPerPoll) return {};
+    if (auto slept = sleep(Nanoseconds(0)); !slept) return slept;
+    look(events);
+    return {};
+  }
   Result<void> advanced;
   look_again_.until(limit, false, [&] {
     advanced = advance();
@@ -202,12 +206,12 @@ Result<void> MessagingTransport::wait(Nanoseconds limit, std::vector<LinkEvent>&
   if (port_->descriptor() >= 0) {
     const auto armed = port_->arm();
     if (!armed) return tl::unexpected(armed.error());
-    if (auto slept = sleep(*armed ? limit : Nanoseconds(0), events); !slept) return slept;
+    if (auto slept = sleep(*armed ? limit : Nanoseconds(0)); !slept) return slept;
     return advance();
   }
   const TimePoint end = steady_now() + limit;
   while (!anything() && steady_now() < end) {
-    if (auto slept = sleep(std::min(limit, kAskAgain), events); !slept) return slept;
+    if (auto slept = sleep(std::min(limit, kAskAgain)); !slept) return slept;
     if (auto asked = advance(); !asked) return asked;
   }
   return {};
@@ -258,7 +262,7 @@ void MessagingTransport::look(std::vector<LinkEvent>& events) {
 }
 
 // Until a descriptor says something. In nanoseconds, which epoll_wait() does not know.
-Result<void> MessagingTransport::sleep(Nanoseconds limit, std::vector<LinkEvent>& events) {
+Result<void> MessagingTransport::sleep(Nanoseconds limit) {
   looks_since_poll_ = 0;
   pollfd waiting{poll_.descriptor(), POLLIN, 0};
   const timespec time{static_cast<time_t>(limit.count() / 1'000'000'000),
@@ -276,7 +280,6 @@ Result<void> MessagingTransport::sleep(Nanoseconds limit, std::vector<LinkEvent>
       hear_channel(static_cast<Rank>(event.data.u32));
     }
   }
-  look(events);
   return {};
 }
 

@@ -57,7 +57,7 @@ class MessagingTransport final : public Transport {
   Result<void> take_in(const Arrival& arrival);
   // Appends what the links have become.
   void look(std::vector<LinkEvent>& events);
-  Result<void> sleep(Nanoseconds limit, std::vector<LinkEvent>& events);
+  Result<void> sleep(Nanoseconds limit);
   void hear_channel(Rank peer);
   void close_links(Rank peer);
   void say_farewell();
