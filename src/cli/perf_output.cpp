@@ -128,7 +128,7 @@ Result<void> PerfOutput::finish(const perf::Totals& totals, const runtime::Proce
   } else {
     if (!congestion_control.empty()) print("# Congestion control   : {}\n", congestion_control);
     print(
-        "# Memory of rank 0     : slices {}, copies {}, rings shared with this host's ranks {} (as "
+        "# Memory of rank 0     : slices {}, copies {}, buffers of the transport {} (as "
         "touched)\n",
         mebibytes(memory.slices), mebibytes(memory.copies), mebibytes(memory.sharing));
     print("# Out of bounds values : {} {}\n", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED");

@@ -30,6 +30,9 @@ constexpr std::array kVariables = {"REACT_RANK",
                                    "OMPI_COMM_WORLD_LOCAL_RANK",
                                    "OMPI_COMM_WORLD_LOCAL_SIZE",
                                    "OMPI_MCA_ess_base_jobid",
+                                   "PMI_RANK",
+                                   "PMI_SIZE",
+                                   "MPI_LOCALRANKID",
                                    "SLURM_PROCID",
                                    "SLURM_NTASKS",
                                    "SLURM_LOCALID",
@@ -111,6 +114,14 @@ Result<std::string> open_mpi_leader(const EnvironmentLookup& lookup, pattern::Ra
   return host_and_port("127.0.0.1", port_from(*job));
 }
 
+Result<std::string> mpich_leader(pattern::Rank ranks) {
+  if (ranks == 1) return std::string();
+  return invalid(
+      "MPICH does not say where rank 0 runs; set REACT_LEADER=HOST:PORT (mpirun -genv REACT_LEADER "
+      "HOST:PORT; on one "
+      "host 127.0.0.1 and any free port)");
+}
+
 Result<std::string> slurm_leader(const EnvironmentLookup& lookup) {
   std::optional<std::string> nodes;
   for (const char* name : {"SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"}) {
@@ -138,6 +149,12 @@ Result<Identity> from_explicit(const EnvironmentLookup& lookup) {
   return identity;
 }
 
+// MPICH's own launcher; Slurm sets PMI_RANK too, but not the local rank.
+Result<Identity> from_mpich(const EnvironmentLookup& lookup) {
+  if (!lookup("MPI_LOCALRANKID")) return Identity{};
+  return rank_and_ranks(lookup, Launcher::kMpich, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID");
+}
+
 // What torchrun or, in its absence, Open MPI says; refused where they contradict each other.
 Result<Identity> from_inner_launcher(const EnvironmentLookup& lookup) {
   auto torchrun = rank_and_ranks(lookup, Launcher::kTorchrun, "RANK", "WORLD_SIZE", "LOCAL_RANK");
@@ -160,6 +177,8 @@ Result<std::string> leader_of(const LauncherIdentity& identity, const Environmen
       return torchrun_leader(lookup);
     case Launcher::kOpenMpi:
       return open_mpi_leader(lookup, identity.ranks);
+    case Launcher::kMpich:
+      return mpich_leader(identity.ranks);
     case Launcher::kSlurm:
       return slurm_leader(lookup);
     case Launcher::kExplicit:
@@ -186,6 +205,8 @@ std::string_view name_of(Launcher launcher) {
       return "torchrun";
     case Launcher::kOpenMpi:
       return "Open MPI";
+    case Launcher::kMpich:
+      return "MPICH";
     case Launcher::kSlurm:
       return "Slurm";
     case Launcher::kExplicit:
@@ -198,6 +219,7 @@ Result<Identity> identify(const EnvironmentLookup& lookup) {
   auto identity = from_explicit(lookup);
   if (!identity || *identity) return identity;
   identity = from_inner_launcher(lookup);
+  if (identity && !*identity) identity = from_mpich(lookup);
   // SLURM_NTASKS alone is what an allocation's shell sees; only srun's tasks have a number.
   if (identity && !*identity && lookup("SLURM_PROCID")) {
     identity = rank_and_ranks(lookup, Launcher::kSlurm, "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID");

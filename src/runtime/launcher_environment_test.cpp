@@ -90,6 +90,17 @@ TEST(LauncherEnvironment, AsksForTheLeaderWhereOpenMpiSpansHosts) {
             "Open MPI: 2 of 4, local 2, leader node1:29400");
 }
 
+TEST(LauncherEnvironment, ReadsMpichAndAsksForTheLeader) {
+  const Variables mpich{{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALRANKID", "1"}};
+  EXPECT_NE(identity_in(mpich).find("-genv REACT_LEADER"), std::string::npos) << identity_in(mpich);
+  const auto led = mpich + Variables{{"REACT_LEADER", "node1:29400"}};
+  EXPECT_EQ(identity_in(led), "MPICH: 1 of 4, local 1, leader node1:29400");
+  // In an allocation mpirun starts its own processes by srun, whose numbers its ranks inherit.
+  EXPECT_EQ(identity_in(led + kSlurm), identity_in(led));
+  EXPECT_NE(identity_in(without(led, "PMI_SIZE")).find("PMI_SIZE is not set"), std::string::npos);
+  EXPECT_EQ(identity_in(without(mpich, "MPI_LOCALRANKID")), "none");
+}
+
 TEST(LauncherEnvironment, ReadsSlurm) {
   const std::string identity = identity_in(kSlurm);
   ASSERT_TRUE(identity.starts_with("Slurm: 5 of 16, local 1, leader node01:")) << identity;

@@ -155,7 +155,7 @@ bool MpiPort::close() {
 Result<messaging::Contact> MpiLibrary::own_contact() {
   const auto& own = session();
   if (!own) return tl::unexpected(own.error());
-  const Place place{own->world_rank, next_tag(own->largest_tag)};
+  const Place place{own->world_rank, next_tag(own->largest_tag), own->process};
   messaging::Contact contact(sizeof place);
   std::memcpy(contact.data(), &place, sizeof place);
   return contact;
@@ -167,21 +167,23 @@ Result<std::unique_ptr<messaging::MessagePort>> MpiLibrary::open_port(
   if (!own) return tl::unexpected(own.error());
   auto places = read(contacts, *own);
   if (!places) return tl::unexpected(places.error());
-  std::vector<int> world_ranks;
-  for (const Place& place : *places) world_ranks.push_back(place.world_rank);
-  const bool all_here = std::all_of(world_ranks.begin(), world_ranks.end(),
-                                    [&](int world_rank) { return world_rank == own->world_rank; });
+  const bool all_here = std::all_of(places->begin(), places->end(),
+                                    [&](const Place& place) { return place.process == own->process; });
   if (all_here) {
     const auto among = own_communicator();
     if (!among) return tl::unexpected(among.error());
     for (Place& place : *places) place.world_rank = 0;
     return std::make_unique<MpiPort>(rank, *among, true, std::move(*places));
   }
+  std::vector<int> world_ranks;
+  for (const Place& place : *places) world_ranks.push_back(place.world_rank);
   auto distinct = world_ranks;
   std::sort(distinct.begin(), distinct.end());
   if (std::adjacent_find(distinct.begin(), distinct.end()) != distinct.end())
     return fail(ErrorCode::kInvalidInput,
-                "transport \"mpi\" takes ranks that are one MPI process each, or all threads of one process");
+                "transport \"mpi\" takes ranks that are processes of one MPI world, one each, or all threads "
+                "of one process; "
+                "start them with one mpirun");
   // Two groups may meet at the same time: the first rank and its tag tell them apart.
   const std::int64_t first = std::int64_t{places->front().tag} * own->world_size + world_ranks.front();
   const auto among = communicator_of(world_ranks, static_cast<int>(first % own->largest_tag));

@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@ namespace react::runtime::mpi {
 struct Place {
   int world_rank = 0;
   int tag = 0;
+  std::uint64_t process = 0;  // drawn at random by each: equal only for threads of one
 };
 
 class MpiPort final : public messaging::MessagePort {

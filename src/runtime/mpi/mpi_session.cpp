@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <random>
 #include <string>
 
 namespace react::runtime::mpi {
@@ -54,6 +55,8 @@ Result<Session> open_session() {
   int* limit = nullptr;
   int found = 0;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
+  std::random_device random;
+  session.process = (std::uint64_t{random()} << 32) | random();
   session.largest_tag = found != 0 ? *limit : 32767;  // what the standard guarantees
   return session;
 }

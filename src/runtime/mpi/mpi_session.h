@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace react::runtime::mpi {
 struct Session {
   int world_rank = 0, world_size = 0;
   int largest_tag = 0;
+  std::uint64_t process = 0;  // a random number that tells this process from others
 };
 
 // Refuses an MPI whose calls may not come from several threads at once.

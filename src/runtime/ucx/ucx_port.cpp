@@ -168,7 +168,8 @@ bool UcxPort::handed_over() {
 
 Result<bool> UcxPort::arm() {
   // UCX may have called back within a send or a flush, and its descriptor speaks of what it has not looked at yet only.
-  if (ucp_worker_progress(worker_) != 0 || !news_.sent.empty() || !news_.arrived.empty() || !news_.lost.empty())
+  if (ucp_worker_progress(worker_) != 0 || !news_.sent.empty() || !news_.arrived.empty() ||
+      !news_.lost.empty())
     return false;
   const ucs_status_t status = ucp_worker_arm(worker_);
   if (status == UCS_OK) return true;
