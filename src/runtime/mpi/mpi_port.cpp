@@ -14,11 +14,6 @@ namespace {
 // Messages matched and not complete, at most; more wait in MPI.
 constexpr std::size_t kMostArriving = 64;
 
-tl::unexpected<Error> mpi_failure(const char* call, int outcome, int rank = -1) {
-  return fail(rank < 0 ? ErrorCode::kSystem : ErrorCode::kPeerFailed,
-              std::string(call) + ": " + failure_of(outcome), rank);
-}
-
 // Differs from those of this process's other ports: after billions of groups from those that are still open.
 int next_tag(int largest) {
   static std::atomic<std::uint32_t> next{0};

@@ -29,10 +29,6 @@ const char* level_name(int level) {
   }
 }
 
-tl::unexpected<Error> mpi_failure(const std::string& call, int outcome) {
-  return fail(ErrorCode::kSystem, call + ": " + failure_of(outcome));
-}
-
 Result<Session> open_session() {
   int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
   MPI_Initialized(&initialised);
@@ -98,12 +94,11 @@ Result<MPI_Comm> own_communicator() {
 
 void leave_unfinalised() { unfinalised = true; }
 
-std::string failure_of(int outcome) {
-  if (outcome == MPI_SUCCESS) return "";
+tl::unexpected<Error> mpi_failure(const std::string& call, int outcome, int rank) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(outcome, text.data(), &length);
-  return text.data();
+  return fail(rank < 0 ? ErrorCode::kSystem : ErrorCode::kPeerFailed, call + ": " + text.data(), rank);
 }
 
 }  // namespace react::runtime::mpi

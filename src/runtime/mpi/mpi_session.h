@@ -31,7 +31,7 @@ Result<MPI_Comm> own_communicator();
 // From now on the process ends without MPI_Finalize(), which would wait for messages that nobody takes.
 void leave_unfinalised();
 
-// What MPI says about it; empty: success.
-std::string failure_of(int outcome);
+// What MPI says about a call that did not succeed; rank: the peer with whom, if any.
+tl::unexpected<Error> mpi_failure(const std::string& call, int outcome, int rank = -1);
 
 }  // namespace react::runtime::mpi
