@@ -101,7 +101,8 @@ void print_text(const HostFacts& facts) {
     print_line(i == 0 ? "interfaces" : "", runtime::to_string((*facts.interfaces)[i]));
   }
   print_line("launcher", launcher_line(facts));
-  for (const auto& [name, value] : facts.launcher_variables) print_line("", name + "=" + value);
+  for (const auto& [name, value] : facts.launcher_variables)
+    print_line("", fmt::format("{}={}", name, value));
   print_line("leader", described(facts.leader, "not known"));
   print_line("data address", described(facts.data_address, kByRoute));
   print_line("control address", described(facts.control_address, kByRoute));

@@ -155,7 +155,7 @@ int run_table2(const LabFlags& common) {
         complain("react lab table2", measured.error().message);
         return 1;
       }
-      cells.push_back(std::move(*measured));
+      cells.push_back(*measured);
     }
   }
   if (common.json)

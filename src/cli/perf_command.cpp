@@ -35,7 +35,7 @@ int refuse(const Error& error, int code) {
 }
 
 // Rank 0 prints. The exit code of this rank, or why it failed.
-Result<int> run_rank(const PerfPlan& plan, runtime::GroupOptions options) {
+Result<int> run_rank(const PerfPlan& plan, const runtime::GroupOptions& options) {
   auto group = plan.pattern ? runtime::ProcessGroup::create(options, *plan.pattern)
                             : runtime::ProcessGroup::create(options);
   if (!group) return tl::unexpected(group.error());

@@ -29,6 +29,7 @@ std::string class_line(const char* verb, const std::string& device, std::int64_t
 Result<void> run_ip(const NetworkNamespace& space, const std::string& lines,
                     const std::vector<const NetworkNamespace*>& others) {
   std::vector<int> descriptors;
+  descriptors.reserve(others.size());
   for (const NetworkNamespace* other : others) descriptors.push_back(other->fd());
   auto done = run_program({"ip", "-batch", "-"}, lines, space.fd(), descriptors);
   if (!done) return fail(done.error().code, "in " + space.name() + ": " + done.error().message);

@@ -51,7 +51,8 @@ float WorkloadBuffer::expected(std::size_t element) const {
       return input(root_, element);
     default: {
       const auto n = static_cast<std::size_t>(ranks_);
-      return static_cast<float>(n * (element % 251) + n * (n - 1) / 2);
+      const std::size_t sum = n * (element % 251) + n * (n - 1) / 2;  // exact: n * (n - 1) is even
+      return static_cast<float>(sum);
     }
   }
 }

@@ -17,9 +17,7 @@ struct Fate {
   Step written_at = -1;  // last write to this rank's block, whatever it brought
 
   void receive(const Fate& message, const Edge& edge) {
-    if (edge.op == Op::kCopy)
-      *this = message;
-    else if (count < 2 && message.count == 2)
+    if (edge.op == Op::kCopy || (count < 2 && message.count == 2))
       *this = message;
     else if (count == 1 && message.count == 1)
       *this = {2, edge.step, edge.dst, -1};

@@ -275,8 +275,6 @@ bool Reader::end_array() {
       at_ = At::kPattern;
       return true;
     case At::kGraphBlocks:
-      at_ = At::kGraph;
-      return true;
     case At::kEdges:
       at_ = At::kGraph;
       return true;

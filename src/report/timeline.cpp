@@ -90,14 +90,16 @@ class Drawing {
 
   void axes() {
     const double step = tick_step(top_ms_, 8);
-    for (double ms = 0; ms <= top_ms_; ms += step) {
+    for (int tick = 0; tick * step <= top_ms_; ++tick) {
+      const double ms = tick * step;
       canvas_.line(
           {kLeft, y_of(ms)}, {kRight, y_of(ms)},
           ms == 0 ? "stroke=\"#8a949c\" stroke-width=\"1.2\"" : "stroke=\"#dfe3e6\" stroke-width=\"1\"");
       label({kLeft - 10, y_of(ms) + 4}, number_label(ms), "end", kFaint, 12);
     }
     const double epoch_step = std::max(1.0, tick_step(epochs_, 10));
-    for (double epoch = 0; epoch <= epochs_; epoch += epoch_step) {
+    for (int tick = 0; tick * epoch_step <= epochs_; ++tick) {
+      const double epoch = tick * epoch_step;
       canvas_.line({x_of(epoch), kBottom}, {x_of(epoch), kBottom + 5},
                    "stroke=\"#8a949c\" stroke-width=\"1.2\"");
       label({x_of(epoch), kBottom + 21}, number_label(epoch), "middle", kFaint, 12);

@@ -35,7 +35,8 @@ Result<std::unique_ptr<ProcessGroup>> create_group(GroupOptions options,
 
 // memcpy that takes null for nothing, and a buffer onto itself.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) {
-  if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
+  if (bytes > 0 && to != from)
+    std::memcpy(to, from, bytes);  // NOLINT(clang-analyzer-core.NonNullParamChecker)
 }
 
 class Group final : public ProcessGroup {

@@ -133,7 +133,7 @@ Result<std::string> slurm_leader(const EnvironmentLookup& lookup) {
         fmt::format("SLURM_PROCID is set, but {} is not; start ranks with srun, or set REACT_LEADER",
                     nodes ? "SLURM_JOB_ID" : "SLURM_NODELIST"));
   }
-  const auto host = first_host_of(*nodes);
+  auto host = first_host_of(*nodes);
   if (!host) return host;
   return host_and_port(*host, port_from(*job + "." + lookup("SLURM_STEP_ID").value_or("0")));
 }

@@ -45,7 +45,7 @@ void set_option(int socket, int level, int name, int value) {
 }
 
 Result<void> finish_connect(int socket, Deadline deadline) {
-  if (const auto waited = wait_for(socket, POLLOUT, deadline); !waited) return waited;
+  if (auto waited = wait_for(socket, POLLOUT, deadline); !waited) return waited;
   int error = 0;
   socklen_t length = sizeof error;
   if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
@@ -113,7 +113,7 @@ Result<void> send_within(int socket, std::span<const std::byte> bytes, Deadline 
     if (sent >= 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (const auto waited = wait_for(socket, POLLOUT, deadline); !waited) return waited;
+      if (auto waited = wait_for(socket, POLLOUT, deadline); !waited) return waited;
     } else if (errno != EINTR) {
       return system_failure("send", errno);
     }
@@ -143,8 +143,7 @@ Result<messages::Frame> receive_frame_within(int socket, Deadline deadline) {
     const auto got = receive_some(socket, reader);
     if (!got) return tl::unexpected(got.error());
     if (*got) continue;
-    if (const auto waited = wait_for(socket, POLLIN, deadline); !waited)
-      return tl::unexpected(waited.error());
+    if (auto waited = wait_for(socket, POLLIN, deadline); !waited) return tl::unexpected(waited.error());
   }
 }
 

@@ -7,7 +7,6 @@ namespace {
 
 using pattern::ChunkGraph;
 using pattern::Collective;
-using pattern::Edge;
 using pattern::Op;
 using pattern::Pattern;
 using pattern::Rank;

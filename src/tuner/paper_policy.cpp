@@ -16,7 +16,6 @@ namespace {
 using pattern::CheckedPattern;
 using pattern::Degrees;
 using pattern::Edge;
-using pattern::Position;
 using pattern::Rank;
 using pattern::Step;
 using pattern::Swap;

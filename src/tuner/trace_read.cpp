@@ -159,8 +159,7 @@ Result<TraceHeader> parse_header(std::string_view line) {
 Result<TraceEntry> parse_entry(std::string_view line) {
   const auto json = parse_object(line);
   if (!json) return tl::unexpected(json.error());
-  if (json->contains("report"))
-    return Result<TraceEntry>(tl::in_place, std::in_place_type<RecordedReport>, std::string(line));
+  if (json->contains("report")) return TraceEntry(RecordedReport{std::string(line)});
   if (json->contains("workload")) {
     auto workload = workload_of((*json)["workload"]);
     if (!workload) return tl::unexpected(workload.error());

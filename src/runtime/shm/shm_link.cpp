@@ -31,7 +31,7 @@ void ShmLink::set_blocked(bool blocked) {
 Result<std::size_t> ShmLink::write(std::span<const std::byte> header, std::span<const std::byte> payload,
                                    Timing) {
   if (closed_) return closed();
-  const auto room = out_.room();
+  auto room = out_.room();
   if (!room) return room;
   if (*room == 0) {
     set_blocked(true);
@@ -57,7 +57,7 @@ Result<std::size_t> ShmLink::read(std::span<std::byte> into) {
   std::size_t got = 0;
   TimePoint start;
   while (got < into.size()) {
-    const auto available = in_.available();
+    auto available = in_.available();
     if (!available) return available;
     if (*available == 0) break;
     if (got == 0) start = steady_now();
