@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "runtime/event_poll.h"
 #include "runtime/log.h"
 
 namespace react::runtime {
@@ -40,6 +41,7 @@ void ControlPlane::stop() {
   if (!thread_.joinable()) return;
   post(messages::Goodbye{rank_}, false);
   stopping_ = true;
+  ring(wake_.get());  // again: the thread may have taken the first one for the message alone
   thread_.join();
 }
 
@@ -55,8 +57,7 @@ void ControlPlane::post(const Message& message, bool droppable) {
     if (outgoing_.size() > 4 * ControlConnection::kMaxWaiting && droppable) return;
     outgoing_.push_back({std::move(*frame), droppable});
   }
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto woken = ::write(wake_.get(), &one, sizeof one);
+  ring(wake_.get());
 }
 
 void ControlPlane::report(const messages::FlowReport& share) { post(share, true); }
