@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <charconv>
+#include <cstdint>
 
 #include <fstream>
+#include <limits>
 
 #include "cli/amounts.h"
 #include "pattern/checker.h"
@@ -131,7 +133,9 @@ void add_link_flags(CLI::App& command, LabFlags& flags) {
       .add_option("--congestion", flags.congestion_control,
                   "congestion control of every connection: cubic, reno, bbr")
       ->capture_default_str();
-  command.add_option("--seed", flags.seed, "of the tuner's choices and of paths")->capture_default_str();
+  command.add_option("--seed", flags.seed, "of the tuner's choices and of paths")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
   command.add_option("--time-limit", flags.time_limit_s, "seconds until a run is given up")
       ->capture_default_str();
   command.add_flag("--json", flags.json, "one JSON document on stdout");

@@ -24,7 +24,9 @@ enum class Topology { kStar, kLeafSpine };
 Result<Topology> topology_from_name(const std::string& name);
 std::string name_of(Topology topology);
 
-inline constexpr int kMaxHosts = 64;
+// More overflow the kernel's neighbour table: one for all namespaces, by default of 1,024 entries, of which each pair of hosts
+// takes two (gc_thresh3 of arp(7)).
+inline constexpr int kMaxHosts = 28;
 inline constexpr int kMaxExternalHosts = 64;
 inline constexpr std::int64_t kMinRate = 1'000'000;        // bits per second
 inline constexpr std::int64_t kMaxRate = 100'000'000'000;  // bits per second
