@@ -40,8 +40,8 @@ ControlPlane::ControlPlane(pattern::Rank rank, std::vector<FileDescriptor> conne
 void ControlPlane::stop() {
   if (!thread_.joinable()) return;
   post(messages::Goodbye{rank_}, false);
-  stopping_ = true;
-  ring(wake_.get());  // again: the thread may have taken the first one for the message alone
+  stopping_ = true;  // after it, since the thread ends once it has nothing to send
+  ring(wake_.get());
   thread_.join();
 }
 

@@ -191,6 +191,19 @@ TEST_P(Group, BarriersHoldEveryoneBack) {
   });
 }
 
+// A missed wake-up costs a beat of the control plane: a second.
+TEST(GroupLife, EndsAtOnce) {
+  constexpr int kGroups = 40;
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kGroups; ++i)
+    on_every_rank(5, {}, free_address(), [](const GroupOptions& options) {
+      auto group = ProcessGroup::create(options);
+      ASSERT_TRUE(group) << group.error().message;
+      EXPECT_TRUE((*group)->barrier());
+    });
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(kGroups / 8));
+}
+
 TEST(GroupOptions, RefusesATransportThatDoesNotExist) {
   GroupOptions options;
   options.transport = "pigeon";
