@@ -5,7 +5,8 @@
 #
 # react_plug_in(NAME LIBRARY ...)
 #
-# One loadable module libreact-NAME.so from the *.cpp of the calling folder, in lib/react beside the react binary.
+# One loadable module libreact-NAME.so from the *.cpp of the calling folder, in lib/react beside the react binary. The
+# global property REACT_PLUG_INS lists their targets.
 
 set(REACT_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 
@@ -59,4 +60,5 @@ function(react_plug_in name)
     OUTPUT_NAME react-${name} CXX_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${REACT_OUTPUT_DIRECTORY}/lib/react)
   install(TARGETS react_plug_in_${name} LIBRARY DESTINATION lib/react)
+  set_property(GLOBAL APPEND PROPERTY REACT_PLUG_INS react_plug_in_${name})
 endfunction()

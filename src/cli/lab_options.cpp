@@ -1,9 +1,9 @@
 #include "cli/lab_options.h"
 
 #include <fmt/format.h>
+
 #include <charconv>
 #include <cstdint>
-
 #include <fstream>
 #include <limits>
 

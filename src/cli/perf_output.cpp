@@ -122,15 +122,14 @@ Result<void> PerfOutput::finish(const perf::Totals& totals, const runtime::Proce
   if (plan_.json) {
     ordered_json json = to_json(plan_, rows_, totals);
     json["congestion_control"] = congestion_control;
-    json["memory_bytes"] = {
-        {"slices", memory.slices.count}, {"copies", memory.copies.count}, {"sharing", memory.sharing.count}};
+    json["memory_bytes"] = {{"slices", memory.slices.count},
+                            {"copies", memory.copies.count},
+                            {"transport", memory.transport.count}};
     print("{}\n", json.dump(2));
   } else {
     if (!congestion_control.empty()) print("# Congestion control   : {}\n", congestion_control);
-    print(
-        "# Memory of rank 0     : slices {}, copies {}, buffers of the transport {} (as "
-        "touched)\n",
-        mebibytes(memory.slices), mebibytes(memory.copies), mebibytes(memory.sharing));
+    print("# Memory of rank 0     : slices {}, copies {}, buffers of the transport {} (as touched)\n",
+          mebibytes(memory.slices), mebibytes(memory.copies), mebibytes(memory.transport));
     print("# Out of bounds values : {} {}\n", totals.wrong, totals.wrong == 0 ? "OK" : "FAILED");
     print("# Avg bus bandwidth    : {:.3f}\n#\n", totals.average_busbw_gbytes_per_s);
   }

@@ -179,7 +179,7 @@ std::string Group::congestion_control() const {
 
 MemoryUse Group::memory() const {
   return {Bytes{static_cast<std::int64_t>(executor_.pool_bytes())},
-          Bytes{static_cast<std::int64_t>(scratch_.capacity())}, transport_->shared_memory()};
+          Bytes{static_cast<std::int64_t>(scratch_.capacity())}, transport_->buffer_memory()};
 }
 
 Result<void> Group::run_epoch(TunedCollective& tuned, std::byte* data, const Elements& elements) {

@@ -64,11 +64,12 @@ struct GroupOptions {
 
 // What a group has taken on this rank beyond the caller's buffers.
 struct MemoryUse {
-  Bytes slices;  // the pool for what arrives before its turn
-  Bytes
-      copies;  // of inputs that may not be written to: reduce(), reduce_scatter() and alltoall() as their comments say
-  Bytes
-      sharing;  // rings with the ranks of this host, in address space; what has not been touched costs nothing
+  // The pool for what arrives before its turn.
+  Bytes slices;
+  // Of inputs that may not be written to: reduce(), reduce_scatter() and alltoall() as their comments say.
+  Bytes copies;
+  // Rings with the ranks of this host, or pieces to send; in address space: what has not been touched costs nothing.
+  Bytes transport;
 };
 
 class ProcessGroup {

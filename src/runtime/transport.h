@@ -77,7 +77,7 @@ class Transport {
   virtual Result<void> use_congestion_control(const std::string& /*name*/) { return {}; }
   // Taken for its buffers on this rank's account, in address space; what has not been touched costs nothing. The system's
   // socket buffers are not in it.
-  virtual Bytes shared_memory() const { return Bytes{}; }
+  virtual Bytes buffer_memory() const { return Bytes{}; }
   // Whether all that was written goes on to the peers without further calls; wait() returns once it does.
   virtual bool handed_over() { return true; }
   // Makes a wait in progress, or the next one, return. From any thread.

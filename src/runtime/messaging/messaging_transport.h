@@ -42,7 +42,7 @@ class MessagingTransport final : public Transport {
   Result<void> wait(Nanoseconds limit, std::vector<LinkEvent>& events) override;
   bool handed_over() override;
   void wake() override;
-  Bytes shared_memory() const override { return Bytes{static_cast<std::int64_t>(slots_.size_bytes())}; }
+  Bytes buffer_memory() const override { return Bytes{static_cast<std::int64_t>(slots_.size_bytes())}; }
 
  private:
   MessagingTransport(const tcp::MeshOptions& mesh, std::vector<FileDescriptor> channels,

@@ -206,7 +206,7 @@ Result<void> MixedTransport::use_congestion_control(const std::string& name) {
 }
 
 // A pair's memory counts half for each of the two.
-Bytes MixedTransport::shared_memory() const {
+Bytes MixedTransport::buffer_memory() const {
   std::size_t bytes = 0;
   for (const auto& peer : peers_) bytes += peer->neighbour.segment.bytes();
   return Bytes{static_cast<std::int64_t>(bytes / 2)};

@@ -38,7 +38,7 @@ class MixedTransport final : public Transport {
   void wake() override;
   std::vector<std::string> congestion_controls() const override;
   Result<void> use_congestion_control(const std::string& name) override;
-  Bytes shared_memory() const override;
+  Bytes buffer_memory() const override;
 
  private:
   struct Peer {
